@@ -4,15 +4,21 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
-#include "decode.h"
+#include "fields.h"
 #include "frame.h"
 #include "json.h"
 #include "quote.h"
 #include "scan.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static struct command *decode_metric(const struct frame *frame,
+                                     struct err *err);
+static struct command *decode_end(const struct frame *frame, struct err *err);
 
 enum payload {
     PAYLOAD_NOTHING,
@@ -57,7 +63,9 @@ command_find(const char code[2], enum command_code *out)
     return NULL;
 }
 
-struct command *
+/* A zeroed command with `tail` bytes behind it, where its strings lie, so that
+ * the commonest commands cost one allocation.  NULL: out of memory. */
+static struct command *
 decode_new(size_t tail, char **at, struct err *err)
 {
     struct command *cmd = malloc(sizeof *cmd + tail);
@@ -71,7 +79,7 @@ decode_new(size_t tail, char **at, struct err *err)
     return cmd;
 }
 
-/* Takes doc; NULL stays NULL. */
+/* A command that holds doc, which it takes; NULL stays NULL. */
 static struct command *
 with_document(struct json *doc, struct err *err)
 {
@@ -104,7 +112,7 @@ parse(const struct frame *frame, unsigned flags, const char *what,
     return NULL;
 }
 
-/* Takes doc; NULL unless its root is of that type. */
+/* Returns doc if its root is of that type; takes it. */
 static struct json *
 want_type(struct json *doc, enum json_type type, const char *what,
           struct err *err)
@@ -163,7 +171,7 @@ decode_count(const struct frame *frame, struct err *err)
     return cmd;
 }
 
-/* Takes doc; NULL unless each element is an object. */
+/* Returns doc if each of its elements is an object; takes it. */
 static struct json *
 want_objects(struct json *doc, const char *what, struct err *err)
 {
@@ -192,7 +200,7 @@ decode_import(const struct frame *frame, struct err *err)
     return with_document(want_objects(doc, "a finished trial", err), err);
 }
 
-/* A record, or the JSON inside the string that holds one. */
+/* Adds a record of an AD, or the JSON inside the string that holds one. */
 static int
 add_record(struct buf *out, const struct scan *s, const struct scan_token *t,
            size_t index, struct err *err)
@@ -211,8 +219,9 @@ add_record(struct buf *out, const struct scan *s, const struct scan_token *t,
     return err_place(err, "element %zu, JSON in a string", index);
 }
 
-/* Makes one form of the three there are: an array of records, some of which
- * may be JSON in a string, or a single record.  The text is valid JSON. */
+/* Writes the three forms that an AD may have as one: an array of records, some
+ * of which may be JSON in a string, or a single record.  The text is valid
+ * JSON. */
 static int
 unwrap_records(struct scan *s, struct buf *out, struct err *err)
 {
@@ -248,7 +257,8 @@ decode_custom(const struct frame *frame, struct err *err)
         doc = want_type(doc, JSON_ARRAY, what, err);
     if (doc == NULL)
         return NULL;
-    json_free(doc); /* it was the check that the payload is JSON */
+    /* the document only served to check that the payload is JSON */
+    json_free(doc);
     buf_init(&text, frame->len + 2);
     doc = unwrap_records(&s, &text, err) != 0
               ? NULL
@@ -396,4 +406,551 @@ parameter_clear(struct parameter_id *p)
 {
     free(p->label);
     *p = (struct parameter_id){.kind = PARAMETER_NONE};
+}
+
+/* ---- EN: a trial ended ---- */
+
+enum { END_JOB, END_EVENT, END_HYPER, END_ATTEMPT, END_SYNC, N_END_FIELDS };
+
+static const char *const events[] = {
+    [END_SUCCEEDED] = "SUCCEEDED",         [END_FAILED] = "FAILED",
+    [END_USER_CANCELED] = "USER_CANCELED", [END_SYS_CANCELED] = "SYS_CANCELED",
+    [END_EARLY_STOPPED] = "EARLY_STOPPED", [END_PAUSED] = "PAUSED",
+};
+
+const char *
+command_event_name(enum end_event event)
+{
+    return events[event];
+}
+
+/* Reads kind and number of a parameter_id; a label is copied later. */
+static int
+decode_parameter(const struct field *f, struct parameter_id *out,
+                 struct err *err)
+{
+    *out = (struct parameter_id){.kind = PARAMETER_NONE};
+    if (field_is_absent(f))
+        return 0;
+    if (f->t.type == SCAN_STRING) {
+        out->kind = PARAMETER_LABEL;
+        return 0;
+    }
+    out->kind = PARAMETER_NUMBER;
+    if (f->t.type == SCAN_NUMBER && scan_uint(&f->t, &out->number))
+        return 0;
+    return field_refuse(f, "a whole number of at least 0, a string or null", "",
+                        err);
+}
+
+/* Reads the hint, which lies in JSON inside JSON.  A mistake in it costs the
+ * hint alone, lack of memory the command.  `text` takes the inner text, into
+ * which *id then points. */
+static int
+read_hint(const struct field *hyper, struct field *id,
+          struct parameter_id *hint, struct buf *text, struct err *err)
+{
+    *hint = (struct parameter_id){.kind = PARAMETER_NONE};
+    if (hyper->t.type == SCAN_STRING)
+        scan_unescape(&hyper->t, text);
+    else if (hyper->t.type == SCAN_OPEN_OBJECT)
+        buf_add(text, hyper->t.text, hyper->t.len);
+    if (buf_check(text, "hyper_params", err) != 0)
+        return -1;
+    if (fields_read(buf_text(text), text->len, JSON_NAN, id, 1, NULL) != 0 ||
+        decode_parameter(id, hint, NULL) != 0)
+        hint->kind = PARAMETER_NONE;
+    return 0;
+}
+
+/* Copies a label; one that cannot be a label costs the hint, see
+ * read_hint(). */
+static int
+copy_label(const struct field *id, struct parameter_id *hint, char **tail,
+           struct err *err)
+{
+    struct err why = {0};
+
+    if (hint->kind != PARAMETER_LABEL)
+        return 0;
+    hint->label = field_copy(id, tail, &why);
+    if (hint->label == NULL)
+        hint->kind = PARAMETER_NONE;
+    return why.code == ERR_MEMORY ? err_set(err, why.code, "%s", why.text) : 0;
+}
+
+static int
+read_end_fields(const struct field *f, struct trial_end *end, struct err *err)
+{
+    int event = field_choice(&f[END_EVENT], events,
+                             sizeof events / sizeof *events, err);
+
+    if (event < 0 || field_check_text(&f[END_JOB], err) != 0 ||
+        field_uint(&f[END_ATTEMPT], &end->attempt, err) != 0 ||
+        field_bool(&f[END_SYNC], &end->sync, err) != 0)
+        return -1;
+    end->event = (enum end_event)event;
+    return 0;
+}
+
+static struct command *
+build(const struct field *job, const struct field *id, struct trial_end *end,
+      struct err *err)
+{
+    bool label = end->hint.kind == PARAMETER_LABEL;
+    char *tail;
+    struct command *cmd =
+        decode_new(job->t.len + 1 + (label ? id->t.len + 1 : 0), &tail, err);
+
+    if (cmd == NULL)
+        return NULL;
+    cmd->code = CMD_TRIAL_END;
+    end->job = field_copy(job, &tail, err);
+    if (end->job == NULL || copy_label(id, &end->hint, &tail, err) != 0) {
+        command_free(cmd);
+        return NULL;
+    }
+    cmd->end = *end;
+    return cmd;
+}
+
+static struct command *
+decode_end(const struct frame *frame, struct err *err)
+{
+    struct field f[N_END_FIELDS] = {
+        [END_JOB] = FIELD("trial_job_id"),   [END_EVENT] = FIELD("event"),
+        [END_HYPER] = FIELD("hyper_params"), [END_ATTEMPT] = FIELD("attempt"),
+        [END_SYNC] = FIELD("sync"),
+    };
+    struct field id = FIELD("parameter_id");
+    struct trial_end end = {0};
+    struct command *cmd;
+    struct buf text;
+
+    if (fields_read(frame->payload, frame->len, JSON_NAN, f, N_END_FIELDS,
+                    err) != 0 ||
+        read_end_fields(f, &end, err) != 0)
+        return NULL;
+    buf_init(&text, frame->len);
+    cmd = read_hint(&f[END_HYPER], &id, &end.hint, &text, err) != 0
+              ? NULL
+              : build(&f[END_JOB], &id, &end, err);
+    buf_fini(&text);
+    return cmd;
+}
+
+static size_t
+text_size(const char *text)
+{
+    return text == NULL ? 0 : strlen(text) + 1;
+}
+
+static char *
+copy_text(const char *text, char **tail)
+{
+    char *to = *tail;
+
+    if (text == NULL)
+        return NULL;
+    memcpy(to, text, text_size(text));
+    *tail += text_size(text);
+    return to;
+}
+
+struct command *
+command_split_end(const struct command *cmd)
+{
+    const struct trial_end *end = &cmd->end;
+    char *tail;
+    struct command *half = decode_new(
+        text_size(end->job) + text_size(end->hint.label), &tail, NULL);
+
+    if (half == NULL)
+        return NULL;
+    half->code = cmd->code;
+    half->arrival = cmd->arrival;
+    half->tuner_half = true;
+    half->end = *end;
+    half->end.job = copy_text(end->job, &tail);
+    half->end.hint.label = copy_text(end->hint.label, &tail);
+    if (parameter_copy(&half->end.parameter, &end->parameter) == 0)
+        return half;
+    command_free(half);
+    return NULL;
+}
+
+/* ---- ME: what a trial reported ---- */
+
+/* DESIGN.  By far most frames are metrics: they are decoded straight from the
+ * text, without a tree, and the command and its strings are one allocation.
+ * tests/unit/command_test.c holds this decoder against one made with json.h. */
+
+enum {
+    F_PARAMETER,
+    F_JOB,
+    F_TYPE,
+    F_SEQUENCE,
+    F_VALUE,
+    F_ATTEMPT,
+    F_BASE,
+    F_SYNC
+};
+
+static const char *const types[] = {
+    [METRIC_PERIODICAL] = "PERIODICAL",
+    [METRIC_FINAL] = "FINAL",
+    [METRIC_REQUEST] = "REQUEST_PARAMETER",
+};
+
+#define GOT "expected a number as value, got "
+
+static bool
+read_scalar(const struct scan_token *t, double *out, const char **problem)
+{
+    if (t->type == SCAN_TRUE || t->type == SCAN_FALSE) {
+        *out = t->type == SCAN_TRUE; /* Python's True is 1 */
+        return true;
+    }
+    if (scan_number(t, out))
+        return true;
+    *problem = GOT "a number beyond a double's range";
+    return false;
+}
+
+static bool
+is_scalar(enum scan_type type)
+{
+    return type == SCAN_NUMBER || type == SCAN_TRUE || type == SCAN_FALSE;
+}
+
+static bool
+read_default(const char *text, size_t len, double *out, const char **problem)
+{
+    struct field f = FIELD("default");
+
+    *problem = GOT "text that is not JSON";
+    if (fields_read(text, len, JSON_NAN, &f, 1, NULL) != 0)
+        return false;
+    *problem = GOT "an object without a numeric 'default'";
+    return is_scalar(f.t.type) && read_scalar(&f.t, out, problem);
+}
+
+/* Reads the number in a metric's own JSON text; false: *problem says why there
+ * is none. */
+static bool
+read_text(const char *text, size_t len, double *out, const char **problem)
+{
+    struct scan s = {.text = text, .len = len, .flags = JSON_NAN};
+    struct scan_token t = scan_next(&s);
+
+    if (t.type == SCAN_OPEN_OBJECT)
+        return read_default(text, len, out, problem);
+    if (!scan_skip_from(&s, t) || scan_next(&s).type != SCAN_END) {
+        *problem = GOT "text that is not JSON";
+        return false;
+    }
+    if (is_scalar(t.type))
+        return read_scalar(&t, out, problem);
+    *problem = t.type == SCAN_STRING ? GOT "a string"
+               : t.type == SCAN_NULL ? GOT "null"
+                                     : GOT "a list";
+    return false;
+}
+
+/* Reads a metric's value.  -1: out of memory; a metric without a number is no
+ * failure. */
+static int
+read_value(const struct scan_token *t, struct metric *m, struct err *err)
+{
+    struct buf text;
+    int rc;
+
+    if (t->type == SCAN_END) {
+        m->problem = GOT "nothing";
+        return 0;
+    }
+    if (!t->escaped) {
+        m->has_value = read_text(t->text, t->len, &m->value, &m->problem);
+        return 0;
+    }
+    buf_init(&text, t->len);
+    scan_unescape(t, &text);
+    rc = buf_check(&text, "value", err);
+    if (rc == 0)
+        m->has_value =
+            read_text(buf_text(&text), text.len, &m->value, &m->problem);
+    buf_fini(&text);
+    return rc;
+}
+
+bool
+metric_read_value(struct jval value, double *out, const char **problem)
+{
+    const char *text;
+    size_t len;
+    bool flag;
+
+    if (jval_string(value, &text, &len))
+        return read_text(text, len, out, problem);
+    if (jval_type(value) == JSON_OBJECT) {
+        *problem = GOT "an object without a numeric 'default'";
+        if (!jval_get(value, "default", &value))
+            return false;
+    } else {
+        *problem = jval_type(value) == JSON_NULL ? GOT "null" : GOT "a list";
+    }
+    if (jval_bool(value, &flag)) {
+        *out = flag;
+        return true;
+    }
+    return jval_number(value, out);
+}
+
+static int
+read_metric_fields(const struct field *f, struct metric *m, struct err *err)
+{
+    int type = field_choice(&f[F_TYPE], types, 3, err);
+
+    if (type < 0 || field_check_text(&f[F_JOB], err) != 0 ||
+        decode_parameter(&f[F_PARAMETER], &m->parameter, err) != 0 ||
+        field_uint(&f[F_SEQUENCE], &m->sequence, err) != 0 ||
+        field_uint(&f[F_ATTEMPT], &m->attempt, err) != 0 ||
+        field_uint(&f[F_BASE], &m->base, err) != 0 ||
+        field_bool(&f[F_SYNC], &m->sync, err) != 0)
+        return -1;
+    m->type = (enum metric_type)type;
+    if (m->type == METRIC_PERIODICAL && field_is_absent(&f[F_SEQUENCE]))
+        return field_refuse(&f[F_SEQUENCE], "a whole number of at least 0", "",
+                            err);
+    return read_value(&f[F_VALUE].t, m, err);
+}
+
+/* Decodes a metric, without code and arrival; NULL: err tells. */
+static struct command *
+decode_metric(const struct frame *frame, struct err *err)
+{
+    struct field f[] = {
+        [F_PARAMETER] = FIELD("parameter_id"),
+        [F_JOB] = FIELD("trial_job_id"),
+        [F_TYPE] = FIELD("type"),
+        [F_SEQUENCE] = FIELD("sequence"),
+        [F_VALUE] = FIELD("value"),
+        [F_ATTEMPT] = FIELD("attempt"),
+        [F_BASE] = FIELD("base"),
+        [F_SYNC] = FIELD("sync"),
+    };
+    struct metric m = {0};
+    struct command *cmd;
+    size_t room;
+    char *tail;
+
+    if (fields_read(frame->payload, frame->len, JSON_NAN, f,
+                    sizeof f / sizeof *f, err) != 0 ||
+        read_metric_fields(f, &m, err) != 0)
+        return NULL;
+    room = m.has_value ? 0 : QUOTE_MAX;
+    cmd = decode_new(f[F_JOB].t.len + f[F_PARAMETER].t.len + 2 + room, &tail,
+                     err);
+    if (cmd == NULL)
+        return NULL;
+    if (!m.has_value && f[F_VALUE].t.type != SCAN_END)
+        m.shown = quote_bytes(tail, f[F_VALUE].t.text, f[F_VALUE].t.len);
+    tail += room;
+    m.job = field_copy(&f[F_JOB], &tail, err);
+    if (m.job != NULL && m.parameter.kind == PARAMETER_LABEL)
+        m.parameter.label = field_copy(&f[F_PARAMETER], &tail, err);
+    cmd->code = CMD_METRIC;
+    cmd->metric = m;
+    if (m.job != NULL &&
+        (m.parameter.kind != PARAMETER_LABEL || m.parameter.label != NULL))
+        return cmd;
+    command_free(cmd);
+    return NULL;
+}
+
+/* ---- what the router adds for a manager that is started again ---- */
+
+int
+command_add_run(struct command *cmd, const char *job,
+                const struct parameter_id *parameter)
+{
+    size_t n = cmd->n_runs;
+    struct command_run run = {.job = strdup(job)};
+
+    if ((n & (n - 1)) == 0) { /* full at 0, 1, 2, 4, ... */
+        size_t cap = n == 0 ? 1 : 2 * n;
+        void *grown = realloc(cmd->runs, cap * sizeof *cmd->runs);
+
+        if (grown == NULL)
+            goto fail;
+        cmd->runs = grown;
+    }
+    if (run.job == NULL || parameter_copy(&run.parameter, parameter) != 0)
+        goto fail;
+    cmd->runs[cmd->n_runs++] = run;
+    return 0;
+fail:
+    free(run.job);
+    return -1;
+}
+
+struct command *
+command_new_loss(const struct command *request)
+{
+    struct command *cmd = calloc(1, sizeof *cmd);
+
+    if (cmd == NULL)
+        return NULL;
+    cmd->code = CMD_REQUEST_TRIALS;
+    cmd->arrival = request->arrival;
+    for (size_t i = 0; i < request->n_runs; i++)
+        if (command_add_run(cmd, request->runs[i].job,
+                            &request->runs[i].parameter) != 0) {
+            command_free(cmd);
+            return NULL;
+        }
+    return cmd;
+}
+
+/* ---- commands outward, to the manager ----
+ *
+ * Keys, their order and their spelling are
+ * NNI's, byte for byte; what --extensions adds stands behind them. */
+
+static struct json_writer
+begin_trial(struct buf *out, uint64_t id, const char *label)
+{
+    struct json_writer w = json_begin_object(out);
+
+    if (label != NULL)
+        json_add_text(&w, "parameter_id", label);
+    else
+        json_add_unsigned(&w, "parameter_id", id);
+    json_add_text(&w, "parameter_source", "algorithm");
+    return w;
+}
+
+void
+command_write_trial(struct buf *out, const struct parameter_record *r)
+{
+    struct json_writer w = begin_trial(out, r->id, r->label);
+
+    buf_add(json_value(&w, "parameters"), r->parameters, r->parameters_len);
+    if (!r->bare)
+        json_add_unsigned(&w, "parameter_index", 0);
+    if (r->resume_from != NULL)
+        json_add_text(&w, "resume_from", r->resume_from);
+    if (r->resume_from != NULL && r->resume_how != NULL)
+        json_add_text(&w, "resume_how", r->resume_how);
+    json_close(&w);
+}
+
+void
+command_write_no_more(struct buf *out, uint64_t first_id, const char *label,
+                      enum no_reason reason, uint64_t units, bool extensions)
+{
+    static const char *const reasons[] = {
+        [NO_LATER] = "later",
+        [NO_EXHAUSTED] = "exhausted",
+        [NO_FAILED] = "failed",
+    };
+    struct json_writer w = begin_trial(out, first_id, label);
+
+    json_add_text(&w, "parameters", "");
+    if (label == NULL)
+        json_add_unsigned(&w, "parameter_index", 0);
+    if (extensions) {
+        json_add_text(&w, "reason", reasons[reason]);
+        json_add_unsigned(&w, "units", units);
+    }
+    json_close(&w);
+}
+
+void
+command_write_kill(struct buf *out, const char *job)
+{
+    json_write_text(out, job);
+}
+
+static const char *const decisions[] = {
+    [TRIAL_GO] = "go",           [TRIAL_STOP] = "stop",
+    [TRIAL_PAUSE] = "pause",     [TRIAL_FINISH] = "finish",
+    [TRIAL_RELEASE] = "release",
+};
+
+const char *
+trial_decision_name(enum trial_decision decision)
+{
+    return decisions[decision];
+}
+
+bool
+trial_decision_find(const char *name, enum trial_decision *out)
+{
+    for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++)
+        if (strcmp(decisions[i], name) == 0) {
+            *out = (enum trial_decision)i;
+            return true;
+        }
+    return false;
+}
+
+void
+command_write_decide(struct buf *out, const char *job,
+                     enum trial_decision decision)
+{
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "trial_job_id", job);
+    json_add_text(&w, "decision", decisions[decision]);
+    json_close(&w);
+}
+
+void
+command_write_acknowledge(struct buf *out, const char *job, uint64_t sequence,
+                          enum trial_decision decision)
+{
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "trial_job_id", job);
+    json_add_unsigned(&w, "sequence", sequence);
+    json_add_text(&w, "decision", decisions[decision]);
+    json_close(&w);
+}
+
+void
+command_write_acknowledge_end(struct buf *out, const char *job)
+{
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "trial_job_id", job);
+    json_add_text(&w, "decision", "end");
+    json_close(&w);
+}
+
+void
+command_write_initialized(struct buf *out, uint64_t last_arrival,
+                          bool extensions)
+{
+    struct json_writer w;
+
+    if (!extensions)
+        return;
+    w = json_begin_object(out);
+    json_add_unsigned(&w, "last", last_arrival);
+    json_close(&w);
+}
+
+void
+command_write_resumed(struct buf *out, const struct resumed *r)
+{
+    struct json_writer w = json_begin_object(out);
+
+    json_add_unsigned(&w, "last", r->frames);
+    json_add_unsigned(&w, "owed", r->owed);
+    json_add_unsigned(&w, "resent", r->trials);
+    json_add_unsigned(&w, "derived", r->derived);
+    if (r->spaceless)
+        json_add_bool(&w, "space", false);
+    json_close(&w);
 }

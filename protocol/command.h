@@ -49,7 +49,7 @@ struct command_info {
 enum parameter_kind {
     PARAMETER_NONE,   /* null or absent: a trial the user added */
     PARAMETER_NUMBER, /* the dispatcher's own ids */
-    PARAMETER_LABEL,  /* a text, such as Hyperband's "0-3_1_5" */
+    PARAMETER_LABEL,  /* a text of the tuner's, such as Hyperband's "0-3_1_5" */
 };
 struct parameter_id {
     enum parameter_kind kind;
@@ -63,15 +63,15 @@ struct metric {
     char *job; /* trial_job_id */
     struct parameter_id parameter;
     enum metric_type type;
-    uint64_t sequence;   /* 0-based; FINAL: 0 unless it says otherwise */
-    uint64_t attempt;    /* extension; 0 without */
-    uint64_t base;       /* extension: the step of sequence 0; 0 without */
-    bool sync;           /* extension: wants an AK */
+    uint64_t sequence;   /* from 0; FINAL: 0 unless the frame says otherwise */
+    uint64_t attempt;    /* extension; else 0 */
+    uint64_t base;       /* extension: the step that sequence 0 has; else 0 */
+    bool sync;           /* extension: the trial waits for an AK */
     bool has_value;      /* false: `problem` says why there is no number */
     double value;        /* may be NaN or infinite: NNI's clients send those */
     const char *problem; /* static text */
-    const char *shown;   /* the value that has it, in quotes; NULL: there is
-                            none */
+    const char *shown; /* what stands in the place of a number, in quotes; NULL:
+                          nothing */
 };
 
 enum end_event {
@@ -83,7 +83,7 @@ enum end_event {
     END_PAUSED, /* extension */
 };
 
-/* The best of a trial's intermediate values, stamped by the router. */
+/* One of a trial's intermediate values, with its step. */
 struct mark {
     double value;
     uint64_t step;
@@ -92,41 +92,41 @@ struct mark {
 struct trial_end {
     char *job; /* trial_job_id */
     enum end_event event;
-    uint64_t attempt;         /* extension; 0 without */
-    bool sync;                /* extension: wants an AK */
+    uint64_t attempt;         /* extension; else 0 */
+    bool sync;                /* extension: the trial waits for an AK */
     struct parameter_id hint; /* the id inside hyper_params */
 
-    /* The router's stamp, see route.h: */
+    /* Stamped by the router (marks.h): */
     struct parameter_id parameter; /* of the trial's own metrics, else of the
                                       hint: made by parameter_copy(), since
                                       command_free() frees its label */
     bool stopped;                  /* END_EARLY_STOPPED, or behind our KI */
-    bool repeated;                 /* its end was told before */
+    bool repeated;                 /* an end of this trial came before */
     size_t living;                 /* other trials that are known to run */
-    bool has_marks;                /* it reported a number */
+    bool has_marks;                /* the trial has reported a number */
     struct mark latest, lowest, highest;
 };
 
-/* What a trial runs, as the router knows it. */
+/* A trial and the parameters that it runs, as the router knows them. */
 struct command_run {
     char *job;
     struct parameter_id parameter;
 };
 
 struct command {
-    struct command *next; /* the queue's */
+    struct command *next; /* in a queue */
     enum command_code code;
     uint64_t arrival;    /* 1-based number of the inbound frame; the cause */
-    uint64_t position;   /* the same, counting the manager's frames alone; the
-                            router's */
-    const char *payload; /* of the frame it was, borrowed: for who handles it
-                            before the next read; the router's */
+    uint64_t position;   /* as arrival, counting the manager's frames alone; set
+                            by the router */
+    const char *payload; /* of the frame, borrowed, for a side that handles it
+                            before the next read; set by the router */
     size_t payload_len;
-    size_t cost;     /* bytes, as the queues count them; the router's */
+    size_t cost;     /* bytes that it counts in the queues; set by the router */
     bool tuner_half; /* TRIAL_END: the default worker's half */
-    /* Where NNI's manager was started again.  IMPORT: the trials that have
-     * reported and not ended; REQUEST_TRIALS (in both queues): those of them
-     * that are lost.  The router's, by command_add_run(). */
+    /* For a restarted manager of NNI's.  IMPORT: the trials that have reported
+     * and not ended; REQUEST_TRIALS (in both queues): those of them that are
+     * lost. Set by the router, with command_add_run(). */
     struct command_run *runs;
     size_t n_runs;
     union {
@@ -135,7 +135,7 @@ struct command {
                                   (records that are JSON in a string are
                                   decoded); NOTE: an object */
         struct {
-            uint64_t count;      /* 0: it cannot be served ... */
+            uint64_t count;      /* 0: the request cannot be served ... */
             const char *problem; /* ... because: static text */
         } request;
         struct metric metric;
@@ -143,12 +143,12 @@ struct command {
     };
 };
 
-/* The row of the table; NULL: no such code. */
+/* The row of a command in the table; NULL: there is no such code. */
 const struct command_info *command_info(enum command_code code);
 const struct command_info *command_find(const char code[2],
                                         enum command_code *out);
 
-/* "SUCCEEDED", ... */
+/* The event's name: "SUCCEEDED", ... */
 const char *command_event_name(enum end_event event);
 
 /* Decodes an inbound frame.  NULL on failure: err (ERR_INPUT) names what was
@@ -158,23 +158,25 @@ struct command *command_decode(const struct frame *frame, uint64_t arrival,
                                struct err *err);
 void command_free(struct command *cmd);
 
-/* The other half of a trial's end (arrival and stamp copied, tuner_half set);
- * NULL: out of memory. */
+/* The half of a trial's end for the tuner's side (arrival and stamp copied,
+ * tuner_half set); NULL: out of memory. */
 struct command *command_split_end(const struct command *cmd);
 
-/* Copies both; -1: out of memory. */
+/* Adds copies of a job and its parameters to the command's runs; -1: out of
+ * memory. */
 int command_add_run(struct command *cmd, const char *job,
                     const struct parameter_id *parameter);
 
-/* A REQUEST_TRIALS of the same arrival and runs, for nobody to serve; NULL: out
- * of memory. */
+/* A REQUEST_TRIALS of the same arrival and runs, which only tells the
+ * assessor's side that trials are lost; NULL: out of memory. */
 struct command *command_new_loss(const struct command *request);
 
-/* The number where there is no label (NULL), which is borrowed. */
+/* The id with that label, which is borrowed; with the number where it is
+ * NULL. */
 struct parameter_id parameter_named(uint64_t number, const char *label);
 bool parameter_equal(const struct parameter_id *a,
                      const struct parameter_id *b);
-/* A copy with a label of its own; -1: out of memory. */
+/* Copies an id with a label of its own; -1: out of memory. */
 int parameter_copy(struct parameter_id *to, const struct parameter_id *from);
 /* Frees the label of such a copy; *p becomes PARAMETER_NONE. */
 void parameter_clear(struct parameter_id *p);
@@ -184,28 +186,31 @@ void parameter_clear(struct parameter_id *p);
  * of these as JSON.  False: *problem (static text) says what it is instead. */
 bool metric_read_value(struct jval value, double *out, const char **problem);
 
-/* Payloads of outbound commands, appended to out. */
+/* What a TR says; the functions append payloads of outbound commands to
+ * `out`. */
 struct parameter_record {
     uint64_t id;
-    const char *label;      /* NULL: the id */
+    const char *label;      /* NULL: it has the id alone */
     const char *parameters; /* JSON text */
     size_t parameters_len;
     const char *resume_from; /* extension: the trial_job_id of the trial whose
                                 checkpoint it goes on from; NULL: none */
-    const char *resume_how;  /* "promoted", "cloned"; NULL: it is not said */
+    const char *resume_how;  /* "promoted" or "cloned"; NULL: not said */
     bool bare;               /* as NNI's advisors write it: without
                                 parameter_index */
 };
 void command_write_trial(struct buf *out, const struct parameter_record *r);
 
 enum no_reason { NO_LATER, NO_EXHAUSTED, NO_FAILED };
-/* With a label it is an advisor's, "-1_0_0", with its keys; NULL: the id.  With
- * extensions, `reason` and `units` are written too. */
+/* Appends the payload of NO.  With a label it is an advisor's, "-1_0_0", with
+ * its keys; NULL: with the id.  With extensions, `reason` and `units` are
+ * written too. */
 void command_write_no_more(struct buf *out, uint64_t first_id,
                            const char *label, enum no_reason reason,
                            uint64_t units, bool extensions);
 void command_write_kill(struct buf *out, const char *job);
-/* A word on a trial: of an AK the first four, of a DT the last three. */
+/* A decision on a trial: an AK has one of the first four, a DT one of the last
+ * three. */
 enum trial_decision {
     TRIAL_GO,
     TRIAL_STOP,
@@ -214,7 +219,7 @@ enum trial_decision {
     TRIAL_RELEASE,
 };
 const char *trial_decision_name(enum trial_decision decision);
-/* False: no such word. */
+/* The decision of that name; false: there is none. */
 bool trial_decision_find(const char *name, enum trial_decision *out);
 
 void command_write_decide(struct buf *out, const char *job,
@@ -225,13 +230,14 @@ void command_write_acknowledge_end(struct buf *out, const char *job);
 void command_write_initialized(struct buf *out, uint64_t last_arrival,
                                bool extensions);
 
-/* ID where a session goes on. */
+/* What ID says to a manager whose session goes on. */
 struct resumed {
-    uint64_t frames;  /* of the manager's that are on record */
-    uint64_t owed;    /* ids */
+    uint64_t frames;  /* frames of the manager that are on record */
+    uint64_t owed;    /* ids that are owed */
     uint64_t trials;  /* TR that follow at once */
     uint64_t derived; /* answers that were not on record */
-    bool spaceless;   /* there is no search space, nor a word on one to come */
+    /* There is no search space, and no answer to an IN is due. */
+    bool spaceless;
 };
 void command_write_resumed(struct buf *out, const struct resumed *r);
 

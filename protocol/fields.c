@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define KEY_MAX 64 /* longer than any that is asked for */
+#define KEY_MAX 64 /* longer than any key that is looked for */
 
 static bool
 is_key(const struct field *f, const char *text, size_t len)
@@ -16,8 +16,8 @@ is_key(const struct field *f, const char *text, size_t len)
     return f->key_len == len && memcmp(f->key, text, len) == 0;
 }
 
-/* The field of that key.  Keys mostly come in one order: the search begins
- * where the last one ended. */
+/* The field of that key; NULL: it is not looked for.  Keys mostly come in one
+ * order: the search begins where the last one ended. */
 static struct field *
 find(struct field *fields, size_t n, size_t *start, const char *text,
      size_t len)
@@ -38,7 +38,7 @@ find_key(struct field *fields, size_t n, size_t *start,
          const struct scan_token *key)
 {
     char decoded[KEY_MAX + 1];
-    /* Does not grow: what is longer is none of the keys. */
+    /* does not grow: a longer key is not looked for */
     struct buf text = {.data = decoded, .cap = sizeof decoded, .max = KEY_MAX};
 
     if (!key->escaped)
@@ -47,7 +47,7 @@ find_key(struct field *fields, size_t n, size_t *start,
     return text.failed ? NULL : find(fields, n, start, decoded, text.len);
 }
 
-/* A key, its colon and its value. */
+/* Reads a key, its colon and its value. */
 static bool
 read_member(struct scan *s, const struct scan_token *key, struct field *fields,
             size_t n, size_t *start)
@@ -138,7 +138,7 @@ field_refuse(const struct field *f, const char *expected, const char *hint,
                    quote_bytes(shown, f->t.text, f->t.len), hint);
 }
 
-/* Where no string fits, one is shown with its quotes. */
+/* Refuses a string: where none fits, it is shown with its quotes. */
 static int
 refuse_string(const struct field *f, const char *expected, struct err *err)
 {
@@ -172,7 +172,7 @@ field_bool(const struct field *f, bool *out, struct err *err)
     return 0;
 }
 
-/* "one of A, B or C" */
+/* Appends "one of A, B or C". */
 static void
 list_names(struct buf *out, const char *const *names, size_t n)
 {

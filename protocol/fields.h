@@ -16,7 +16,8 @@ struct err;
 struct field {
     const char *key;
     size_t key_len;
-    /* SCAN_END: absent.  A bracket's token covers the whole value. */
+    /* SCAN_END: the field is absent.  A bracket's token covers the whole
+     * value. */
     struct scan_token t;
 };
 
@@ -25,31 +26,35 @@ struct field {
         .key = name, .key_len = sizeof name - 1, .t = {.type = SCAN_END } \
     }
 
-/* Fills the tokens, which point into the text; other keys are stepped over; of
- * a key that stands twice the last counts.  -1: the text is not one object. */
+/* Fills the fields' tokens, which point into the text; other keys are stepped
+ * over; of a key that stands twice the last counts.  -1: the text is not one
+ * object. */
 int fields_read(const char *text, size_t len, unsigned flags,
                 struct field *fields, size_t n, struct err *err);
 
 bool field_is_absent(const struct field *f); /* or null */
 
-/* "byte 17: type: expected ..., not 'x'HINT"; returns -1. */
+/* Fills err with "byte 17: type: expected ..., not 'x'HINT"; returns -1. */
 int field_refuse(const struct field *f, const char *expected, const char *hint,
                  struct err *err);
 
-/* An integer of at least 0; absent and null leave *out as it is. */
+/* Read an integer of at least 0, or a bool; absent and null leave *out as it
+ * is. */
 int field_uint(const struct field *f, uint64_t *out, struct err *err);
 int field_bool(const struct field *f, bool *out, struct err *err);
 
-/* The index of the string among `names`; -1 (err names the nearest): none. */
+/* The index of the field's string among `names`; -1 (err names the nearest): it
+ * is none of them. */
 int field_choice(const struct field *f, const char *const *names, size_t n,
                  struct err *err);
 
-/* A string that is not empty.  Whether it holds \u0000 shows field_copy(). */
+/* Checks that the field is a string that is not empty.  One that holds \u0000
+ * is found by field_copy(). */
 int field_check_text(const struct field *f, struct err *err);
 
-/* Decodes the string to *tail, NUL-terminated, and moves *tail behind it.  It
- * takes at most f->t.len + 1 bytes.  NULL: holds \u0000 (ERR_INPUT), or out of
- * memory (ERR_MEMORY). */
+/* Decodes the field's string to *tail, NUL-terminated, and moves *tail behind
+ * it.  It takes at most f->t.len + 1 bytes.  NULL: holds \u0000 (ERR_INPUT), or
+ * out of memory (ERR_MEMORY). */
 char *field_copy(const struct field *f, char **tail, struct err *err);
 
 #endif

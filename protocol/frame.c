@@ -14,7 +14,7 @@
  * buffer grows with what has arrived, never with what a header claims. */
 
 #define CHUNK ((size_t)256 << 10)
-#define KEEP_MAX (4 * CHUNK) /* a larger buffer is given back when empty */
+#define KEEP_MAX (4 * CHUNK) /* a larger empty buffer is given back */
 
 static size_t
 header_size(const struct frame_decoder *d)
@@ -50,7 +50,7 @@ frame_pending(const struct frame_decoder *d)
     return d->in.len - d->at;
 }
 
-/* Forgets the consumed bytes where that is cheap. */
+/* Drops the consumed bytes where that is cheap. */
 static void
 compact(struct frame_decoder *d)
 {
@@ -106,7 +106,8 @@ refuse(const struct frame_decoder *d, size_t i, struct err *err)
     return FRAME_BROKEN;
 }
 
-/* Checks what is there of the header; READY: *len is the payload's length. */
+/* Checks the bytes of the header that have come; READY: *len is the payload's
+ * length. */
 static inline enum frame_status
 check_header(const struct frame_decoder *d, size_t *len, struct err *err)
 {
@@ -140,7 +141,7 @@ enum frame_status
 frame_detect(struct frame_decoder *d, struct err *err)
 {
     const size_t old = 2 + FRAME_DIGITS_OLD;
-    const uint64_t behind = 100000000; /* the eight digits more */
+    const uint64_t behind = 100000000; /* what eight more digits may say */
     size_t have = frame_pending(d), len;
     uint64_t first = 0;
     enum frame_status status;
@@ -150,7 +151,8 @@ frame_detect(struct frame_decoder *d, struct err *err)
         return FRAME_READY;
     if (have == 0)
         return FRAME_PARTIAL;
-    d->digits = FRAME_DIGITS_OLD; /* the shorter one: what both begin with */
+    /* the old length field: the beginning of the new one */
+    d->digits = FRAME_DIGITS_OLD;
     status = check_header(d, &len, err);
     if (status == FRAME_READY && have > old) {
         next = d->in.data[d->at + old];
@@ -226,7 +228,8 @@ frame_encode(struct buf *out, int digits, const char code[2],
         out->failed = true;
         return;
     }
-    buf_reserve(out, 2 + (size_t)digits + len); /* both or neither */
+    /* room for both, or for neither */
+    buf_reserve(out, 2 + (size_t)digits + len);
     buf_add(out, header, 2 + (size_t)digits);
     buf_add(out, payload, len);
 }

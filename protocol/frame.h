@@ -17,13 +17,13 @@ struct err;
 
 #define FRAME_DIGITS 14       /* NNI 1.6 to 2.7, and tunepipe itself */
 #define FRAME_DIGITS_OLD 6    /* NNI 1.0 to 1.5 */
-#define FRAME_DIGITS_DETECT 0 /* for a decoder: as its first header has */
+#define FRAME_DIGITS_DETECT 0 /* a decoder's: as the first header has */
 #define FRAME_HEADER_MAX (2 + FRAME_DIGITS)
 #define FRAME_PAYLOAD_MAX_DEFAULT ((size_t)64 << 20)
 
 struct frame {
     char code[3];        /* two letters and a NUL */
-    const char *payload; /* in the decoder's buffer; not NUL-terminated;
+    const char *payload; /* lies in the decoder's buffer; not NUL-terminated;
                             valid until the next frame_room() */
     size_t len;
     uint64_t offset; /* of the frame's first byte in the stream */
@@ -34,8 +34,8 @@ struct frame_decoder {
                            FRAME_DIGITS_DETECT until it is known */
     size_t max_payload; /* bytes */
     struct buf in;
-    size_t at;       /* where in `in` the next frame begins */
-    uint64_t offset; /* of `at` in the stream */
+    size_t at;       /* offset in `in` of the next frame */
+    uint64_t offset; /* offset of `at` in the stream */
 };
 
 enum frame_status {
@@ -54,7 +54,7 @@ void frame_decoder_fini(struct frame_decoder *d);
  * called over and over without frame_next(). */
 char *frame_room(struct frame_decoder *d, size_t *room);
 
-/* Tells that `len` bytes were put there. */
+/* Tells that `len` bytes were written there. */
 void frame_filled(struct frame_decoder *d, size_t len);
 
 /* For FRAME_DIGITS_DETECT: finds out from the first header's bytes, as they
@@ -65,8 +65,8 @@ void frame_filled(struct frame_decoder *d, size_t len);
  * first of fourteen, are over the cap. */
 enum frame_status frame_detect(struct frame_decoder *d, struct err *err);
 
-/* The next whole frame; it detects the digits first where it has to.  A header
- * is refused at its first wrong byte. */
+/* Takes the next whole frame; detects the length field first where it has to.
+ * A header is refused at its first wrong byte. */
 enum frame_status frame_next(struct frame_decoder *d, struct frame *out,
                              struct err *err);
 
@@ -77,7 +77,7 @@ size_t frame_pending(const struct frame_decoder *d);
  * where it begins and how much of it is there.  Returns -1. */
 int frame_refuse_end(const struct frame_decoder *d, struct err *err);
 
-/* Bytes of the encoded frame that begins here. */
+/* Length of the encoded frame that begins here. */
 size_t frame_size(const char *frame, int digits);
 
 /* Appends a frame.  A payload too long for the digits marks `out` failed. */

@@ -38,7 +38,7 @@ enum json_type {
 struct json;
 
 struct jval {
-    const void *node; /* json-c's */
+    const void *node; /* a node of json-c */
 };
 
 /* Parses the whole text (white space around is fine).  NULL on failure: err
@@ -52,34 +52,35 @@ enum json_type jval_type(struct jval v);
 /* "an integer", "an object", ... for error texts. */
 const char *jval_type_name(struct jval v);
 
-/* False when v is no object or has no such key. */
+/* The member of an object; false when v is no object or has no such key. */
 bool jval_get(struct jval v, const char *key, struct jval *out);
 /* Number of elements or keys; 0 for anything else. */
 size_t jval_count(struct jval v);
-/* i < jval_count(v). */
+/* An element of an array; i < jval_count(array). */
 struct jval jval_at(struct jval array, size_t i);
 
 /* Walks an object in the order of its text:
  *     struct jval_iter it = jval_iter(object);
  *     while (jval_next(&it)) use(it.key, it.value);  */
 struct jval_iter {
-    const char *key; /* borrowed, NUL-terminated; may hold no NUL itself */
+    const char *key; /* borrowed, NUL-terminated; holds no NUL itself */
     struct jval value;
-    const void *entry; /* json-c's */
+    const void *entry; /* an entry of json-c */
 };
 struct jval_iter jval_iter(struct jval object);
 bool jval_next(struct jval_iter *it);
 
-/* False when v is not of that type. */
+/* Read a value; false when it is not of that type. */
 bool jval_bool(struct jval v, bool *out);
 bool jval_int(struct jval v, int64_t *out);   /* JSON_INT */
-bool jval_uint(struct jval v, uint64_t *out); /* an integer >= 0 */
+bool jval_uint(struct jval v, uint64_t *out); /* any integer of at least 0 */
 bool jval_double(struct jval v, double *out); /* JSON_DOUBLE */
 bool jval_number(struct jval v, double *out); /* any number, rounded */
-/* NUL-terminated, borrowed; *len may be NULL. */
+/* Reads a string, NUL-terminated, borrowed; *len is its length; len may be
+ * NULL. */
 bool jval_string(struct jval v, const char **out, size_t *len);
 
-/* Of an object's member: "" or NAN where there is none of that type. */
+/* A member of an object; "" or NAN where there is none of that type. */
 const char *jval_text_of(struct jval object, const char *key);
 double jval_number_of(struct jval object, const char *key);
 
@@ -87,10 +88,10 @@ double jval_number_of(struct jval object, const char *key);
  * the same as NaN; the order of keys does not matter. */
 bool jval_equal(struct jval a, struct jval b);
 
-/* Appends v in Python's spelling; NaN and infinities as Python writes them:
- * who must not emit them checks before. */
+/* Appends v in Python's spelling, NaN and infinities too: a caller that must
+ * not emit those checks before. */
 void jval_write(struct jval v, struct buf *out);
-/* The same as a text of its own, to be freed; NULL: out of memory. */
+/* v in that spelling as a text, to be freed; NULL: out of memory. */
 char *jval_copy_text(struct jval v);
 
 /* v as JSON, made fit for an error text as quote_bytes() does; returns out. */

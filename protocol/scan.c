@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "scan.h"
 
+#include "core/buf.h"
 #include "core/err.h"
+#include "core/number.h"
 #include "quote.h"
 
 #include <endian.h>
+#include <math.h>
 #include <string.h>
 
 /* DESIGN.  scan_next() cuts the text into tokens and knows nothing of their
- * order; scan_walk.c knows the order of a whole value and keeps one bit for
- * each open bracket, so that nesting costs no stack; scan_value.c knows what a
- * token stands for.  What reads JSON elsewhere (json.c, fields.c) pulls tokens
- * itself and so meets the very same dialect. */
+ * order; scan_skip() knows the order of a whole value and keeps one bit for
+ * each open bracket, so that nesting costs no stack.  What reads JSON elsewhere
+ * (json.c, fields.c) pulls tokens itself and so meets the very same dialect. */
 
 static struct scan_token
 fail(struct scan *s, size_t at, const char *problem)
@@ -21,7 +23,7 @@ fail(struct scan *s, size_t at, const char *problem)
     return (struct scan_token){.type = SCAN_ERROR, .at = at};
 }
 
-/* White space and, where allowed, comments. */
+/* Steps over white space and, where allowed, comments. */
 static void
 skip_space(struct scan *s)
 {
@@ -75,7 +77,7 @@ hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Length of the escape at p (a backslash); 0: not one. */
+/* Length of the escape at p (a backslash); 0: it is none. */
 static size_t
 escape_length(const char *p, size_t left)
 {
@@ -92,13 +94,13 @@ escape_length(const char *p, size_t left)
 static inline bool
 is_plain(char c)
 {
-    /* Bytes from 0x80 on are negative. */
+    /* as signed char, bytes from 0x80 on are negative */
     return (signed char)c >= ' ' && c != '"' && c != '\\';
 }
 
-/* How many bytes lie before the first that is not plain.  Eight at a time: the
- * high bit of a byte of `stops` is set where it is below 0x20, a quote, a
- * backslash or not ASCII; a borrow can only set wrong bits behind a right
+/* How many bytes lie before the first that is not plain.  Eight at a time:
+ * the high bit of a byte of `stops` is set where it is below 0x20, a quote,
+ * a backslash or not ASCII; a borrow can only set wrong bits behind a right
  * one. */
 static size_t
 plain_run(const char *p, size_t left)
@@ -282,8 +284,8 @@ scan_refuse(struct scan *s, const struct scan_token *t, const char *problem)
         fail(s, t->at, problem);
 }
 
-/* What is shown of the text at the place of an error: one byte, or the whole
- * word or number that begins there. */
+/* How much of the text is shown at the place of an error: one byte, or the
+ * whole word or number that begins there. */
 static size_t
 shown_len(const struct scan *s)
 {
@@ -310,4 +312,286 @@ scan_error(const struct scan *s, struct err *err)
     quote_bytes(shown, s->text + s->at, shown_len(s));
     return err_set(err, ERR_INPUT, "byte %zu: %s%s %s", s->at, problem,
                    strncmp(problem, "expected", 8) == 0 ? ", not" : ":", shown);
+}
+
+/* ---- what a token stands for ---- */
+
+static unsigned
+hex4(const char *p)
+{
+    unsigned v = 0;
+
+    for (int i = 0; i < 4; i++) {
+        char c = p[i];
+
+        v = v << 4 | (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    return v;
+}
+
+static void
+put_utf8(struct buf *out, unsigned c)
+{
+    if (c < 0x80) {
+        buf_add_char(out, (char)c);
+        return;
+    }
+    if (c < 0x800) {
+        buf_add_char(out, (char)(0xc0 | c >> 6));
+    } else {
+        if (c < 0x10000) {
+            buf_add_char(out, (char)(0xe0 | c >> 12));
+        } else {
+            buf_add_char(out, (char)(0xf0 | c >> 18));
+            buf_add_char(out, (char)(0x80 | (c >> 12 & 0x3f)));
+        }
+        buf_add_char(out, (char)(0x80 | (c >> 6 & 0x3f)));
+    }
+    buf_add_char(out, (char)(0x80 | (c & 0x3f)));
+}
+
+static bool
+is_high(unsigned c)
+{
+    return c >= 0xd800 && c < 0xdc00;
+}
+
+static bool
+is_low(unsigned c)
+{
+    return c >= 0xdc00 && c < 0xe000;
+}
+
+/* Decodes \uXXXX at p, or a pair of them; returns how many bytes it took. */
+static size_t
+unescape_unicode(const char *p, size_t left, struct buf *out)
+{
+    unsigned c = hex4(p + 2), low;
+
+    if (is_high(c) && left >= 12 && p[6] == '\\' && p[7] == 'u') {
+        low = hex4(p + 8);
+        if (is_low(low)) {
+            put_utf8(out, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
+            return 12;
+        }
+    }
+    put_utf8(out, is_high(c) || is_low(c) ? 0xfffd : c);
+    return 6;
+}
+
+void
+scan_unescape(const struct scan_token *t, struct buf *out)
+{
+    static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
+    const char *p = t->text, *end = t->text + t->len;
+
+    /* room at once: the result is never longer than the token */
+    buf_reserve(out, t->len);
+    while (p < end) {
+        const char *slash = memchr(p, '\\', (size_t)(end - p)), *letter;
+
+        if (slash == NULL) {
+            buf_add(out, p, (size_t)(end - p));
+            return;
+        }
+        buf_add(out, p, (size_t)(slash - p));
+        p = slash;
+        if (p[1] == 'u') {
+            p += unescape_unicode(p, (size_t)(end - p), out);
+            continue;
+        }
+        letter = strchr(letters, p[1]);
+        buf_add_char(out, letter != NULL ? meanings[letter - letters] : p[1]);
+        p += 2;
+    }
+}
+
+bool
+scan_number(const struct scan_token *t, double *out)
+{
+    char first = t->text[0] == '-' ? t->text[1] : t->text[0];
+
+    if (first == 'N') {
+        *out = NAN;
+        return true;
+    }
+    if (first == 'I') {
+        *out = t->text[0] == '-' ? -INFINITY : INFINITY;
+        return true;
+    }
+    return t->len <= SCAN_NUMBER_MAX && number_parse(t->text, t->len, out);
+}
+
+bool
+scan_is_integer(const struct scan_token *t)
+{
+    size_t i = t->text[0] == '-';
+
+    while (i < t->len && t->text[i] >= '0' && t->text[i] <= '9')
+        i++;
+    return i == t->len;
+}
+
+bool
+scan_uint(const struct scan_token *t, uint64_t *out)
+{
+    if (t->len == 2 && memcmp(t->text, "-0", 2) == 0) {
+        *out = 0;
+        return true;
+    }
+    return number_parse_u64(t->text, t->len, out);
+}
+
+bool
+scan_int(const struct scan_token *t, int64_t *out)
+{
+    bool negative = t->text[0] == '-';
+    uint64_t u;
+
+    if (!number_parse_u64(t->text + negative, t->len - negative, &u) ||
+        u > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = negative ? (int64_t)(0 - u) : (int64_t)u;
+    return true;
+}
+
+/* ---- the order of a whole value ---- */
+
+/* Where walk() stands inside a value. */
+struct walk {
+    struct scan *s;
+    uint64_t objects; /* one bit for each open bracket: set for an object */
+    unsigned depth;
+    bool only_int64; /* refuse integers beyond 64 bits */
+};
+
+static bool
+refuse(struct walk *w, const struct scan_token *t, const char *problem)
+{
+    scan_refuse(w->s, t, problem);
+    return false;
+}
+
+static bool
+open_bracket(struct walk *w, const struct scan_token *t)
+{
+    if (w->depth == JSON_DEPTH_MAX)
+        return refuse(w, t, "nested too deeply");
+    w->objects = w->objects << 1 | (t->type == SCAN_OPEN_OBJECT);
+    w->depth++;
+    return true;
+}
+
+/* Takes a key and its colon; *t becomes the token behind it. */
+static bool
+walk_key(struct walk *w, struct scan_token *t)
+{
+    if (t->type != SCAN_STRING)
+        return refuse(w, t, "expected a key in double quotes");
+    *t = scan_next(w->s);
+    if (t->type != SCAN_COLON)
+        return refuse(w, t, "expected ':'");
+    *t = scan_next(w->s);
+    return true;
+}
+
+static bool
+fits_64_bits(const struct scan_token *t)
+{
+    int64_t i;
+    uint64_t u;
+
+    return !scan_is_integer(t) || scan_int(t, &i) || scan_uint(t, &u);
+}
+
+/* Behind a whole value: closes the brackets that end here.  *t becomes the
+ * token that begins the next value, unless the outermost value is complete. */
+static bool
+walk_after(struct walk *w, struct scan_token *t)
+{
+    while (w->depth > 0) {
+        bool object = w->objects & 1;
+
+        *t = scan_next(w->s);
+        if (t->type == SCAN_COMMA) {
+            *t = scan_next(w->s);
+            return !object || walk_key(w, t);
+        }
+        if (t->type != (object ? SCAN_CLOSE_OBJECT : SCAN_CLOSE_ARRAY))
+            return refuse(
+                w, t, object ? "expected ',' or '}'" : "expected ',' or ']'");
+        w->objects >>= 1;
+        w->depth--;
+    }
+    return true;
+}
+
+/* Takes one value, or the opening bracket of one.  *again: *t begins
+ * another. */
+static bool
+walk_value(struct walk *w, struct scan_token *t, bool *again)
+{
+    bool object = t->type == SCAN_OPEN_OBJECT;
+
+    *again = false;
+    if (object || t->type == SCAN_OPEN_ARRAY) {
+        if (!open_bracket(w, t))
+            return false;
+        *t = scan_next(w->s);
+        if (t->type != (object ? SCAN_CLOSE_OBJECT : SCAN_CLOSE_ARRAY)) {
+            *again = true;
+            return !object || walk_key(w, t);
+        }
+        w->objects >>= 1;
+        w->depth--;
+    } else if (t->type < SCAN_NULL || t->type > SCAN_STRING) {
+        return refuse(w, t, "expected a value");
+    } else if (w->only_int64 && t->type == SCAN_NUMBER && !fits_64_bits(t)) {
+        return refuse(w, t, "integer beyond 64 bits");
+    }
+    if (!walk_after(w, t))
+        return false;
+    *again = w->depth > 0;
+    return true;
+}
+
+static bool
+walk(struct scan *s, struct scan_token t, bool only_int64)
+{
+    struct walk w = {.s = s, .only_int64 = only_int64};
+    bool again = true;
+
+    while (again)
+        if (!walk_value(&w, &t, &again))
+            return false;
+    return true;
+}
+
+bool
+scan_skip_from(struct scan *s, struct scan_token first)
+{
+    if (first.type >= SCAN_NULL && first.type <= SCAN_STRING)
+        return true; /* most values are scalars, which need no walk */
+    return walk(s, first, false);
+}
+
+bool
+scan_skip(struct scan *s)
+{
+    return walk(s, scan_next(s), false);
+}
+
+int
+scan_check(const char *text, size_t len, unsigned flags, struct err *err)
+{
+    struct scan s = {.text = text, .len = len, .flags = flags};
+    struct scan_token t;
+
+    if (!walk(&s, scan_next(&s), true))
+        return scan_error(&s, err);
+    t = scan_next(&s);
+    if (t.type == SCAN_END)
+        return 0;
+    scan_refuse(&s, &t, "expected the end of the text");
+    return scan_error(&s, err);
 }

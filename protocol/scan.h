@@ -21,8 +21,8 @@ enum json_flags {
     JSON_STRICT = 0,
     JSON_NAN = 1,      /* NaN, Infinity and -Infinity are numbers */
     JSON_COMMENTS = 2, /* # and // to the end of the line are space */
-    JSON_UNIQUE = 4,   /* a key that stands twice is an error; else the last
-                          one counts */
+    /* a key that stands twice is an error; else its last value counts */
+    JSON_UNIQUE = 4,
 };
 
 /* Start with {text, len, 0, flags}. */
@@ -71,14 +71,14 @@ void scan_refuse(struct scan *s, const struct scan_token *t,
  * Returns -1. */
 int scan_error(const struct scan *s, struct err *err);
 
-/* Steps over one whole value, or over the rest of the one that `first`, just
- * taken, begins; false on error. */
+/* Steps over one whole value; or over the rest of the value that `first`, just
+ * taken, begins.  False on error. */
 bool scan_skip(struct scan *s);
 bool scan_skip_from(struct scan *s, struct scan_token first);
 
-/* -1 with offset and expectation unless the text is exactly one value whose
- * integers fit 64 bits.  Ranges of doubles and double keys are not looked at.
- */
+/* Checks that the text is exactly one value whose integers fit 64 bits; -1: err
+ * tells offset and expectation.  Ranges of doubles, and whether a key stands
+ * twice, are not checked. */
 int scan_check(const char *text, size_t len, unsigned flags, struct err *err);
 
 /* Decodes a STRING token's escapes into out (appends; lone surrogates become

@@ -2,7 +2,6 @@
 #include "bridge/bridge.h"
 
 #include "bridge/address.h"
-#include "bridge/hosts.h"
 #include "bridge/link.h"
 #include "bridge/owner.h"
 #include "bridge/relay.h"
@@ -44,19 +43,19 @@ struct bridge {
     struct websocket *ws;
 
     struct hosts hosts; /* tried one by one */
-    size_t host;        /* the next */
+    size_t host;        /* index of the next one */
     bool calling;
     char problem[256]; /* why the last call failed */
-    int manager;       /* pidfd; -1: not known, or gone */
+    int manager;       /* its pidfd; -1: not known, or it has ended */
     bool orphaned;     /* the manager's process has ended */
 
-    bool begun; /* the first message is on its way */
+    bool begun; /* a message is partly sent */
     bool want_ping, want_pong, want_close;
-    bool reaped;       /* the epitaph has been asked for */
+    bool reaped;       /* the epitaph was asked for */
     bool mourning;     /* the manager is to be told `last_words` */
     bool over;         /* there will be no connection any more */
-    const char *words; /* why the dispatcher ended */
-    struct err broken; /* why nothing could be passed on any more */
+    const char *words; /* why the dispatcher ended, for the manager */
+    struct err broken; /* why nothing can be passed on any more */
 };
 
 /* ---- what happens ---- */
@@ -109,14 +108,14 @@ on_closed(void *arg, unsigned code)
         log_warning(b->log, "the manager has closed the connection (%u)", code);
 }
 
-/* Nothing can follow what could not be passed on: the dispatcher is ended, and
- * the manager told why. */
+/* Ends the dispatcher, and tells the manager why, because something could not
+ * be passed on: nothing can follow that. */
 static void
 break_off(struct bridge *b, const struct err *err)
 {
     log_error(b->log, "%s", err->text);
     b->broken = *err;
-    b->begun = false; /* what is under way goes by itself */
+    b->begun = false; /* what is partly sent goes on by itself */
     relay_finish(&b->relay);
 }
 
@@ -158,7 +157,7 @@ send_message(struct bridge *b)
     case WEBSOCKET_BEGUN:
         b->begun = true;
         break;
-    case WEBSOCKET_FAILED: /* its being closed follows */
+    case WEBSOCKET_FAILED: /* that it is closed follows */
         break;
     }
 }
@@ -186,8 +185,8 @@ on_writable(void *arg)
 
 /* ---- what follows of it ---- */
 
-/* The next of the host's addresses; when there is none, the link says when to
- * begin with the first again. */
+/* Calls the next of the host's addresses; when there is none, the link says
+ * when to begin with the first again. */
 static void
 call_next(struct bridge *b)
 {
@@ -230,8 +229,8 @@ give_up(struct bridge *b, const char *why)
     link_gone(&b->link, why);
 }
 
-/* What it said before it ended is read first, as far as its end of the
- * connection is closed then. */
+/* Looks whether the manager has ended.  What it said before is read first, as
+ * long as its end of the connection is not closed. */
 static void
 look_at_manager(struct bridge *b)
 {
@@ -261,9 +260,9 @@ look_who_wants_it(struct bridge *b)
                    "connection to the manager");
 }
 
-/* False: the link has nothing to do just now. */
+/* Does what the link says.  False: there is nothing to do now. */
 static bool
-act(struct bridge *b)
+act_on_link(struct bridge *b)
 {
     switch (link_next(&b->link, clock_monotonic_ns())) {
     case LINK_WAIT:
@@ -295,10 +294,10 @@ act(struct bridge *b)
     return false;
 }
 
-/* The dispatcher has ended.  Unless the manager wanted it to, it is told why:
- * once it has spoken, for it is told in its own dialect. */
+/* Behind the dispatcher's end: tells the manager why it ended, unless the
+ * manager wanted that.  It is told once it has spoken, in its own dialect. */
 static void
-mourn(struct bridge *b)
+tell_dispatcher_end(struct bridge *b)
 {
     const struct link *l = &b->link;
 
@@ -340,10 +339,10 @@ turn(struct bridge *b)
     if (b->link.phase == LINK_CALLING && !b->calling)
         call_next(b);
     if (r->ended && !b->over)
-        mourn(b);
+        tell_dispatcher_end(b);
     link_hold(&b->link, clock_monotonic_ns(), relay_holding(r));
     websocket_hold(b->ws, b->link.holding);
-    while (act(b))
+    while (act_on_link(b))
         ;
     if (b->over && !r->finishing)
         relay_finish(r);

@@ -6,7 +6,7 @@
  * long a tuner computes, and even when it crashes, pings are answered, a lost
  * connection is made again, and the manager is told what has happened.
  * It is one shared object, loaded only when there is a URL; see
- * cli/websocket.h.  One thread. */
+ * cli/module.h.  One thread. */
 #ifndef BRIDGE_BRIDGE_H
 #define BRIDGE_BRIDGE_H
 
@@ -20,8 +20,9 @@ struct bridge_setup {
     const char *url; /* ws://HOST:PORT/PATH */
     int frames;      /* a socket, taken: frames of 14 digits both ways; its end
                         of file: the dispatcher has ended */
-    /* Called once, when `frames` is at its end: why the dispatcher ended, a
-     * text for the manager; NULL: in order.  May wait for the process. */
+    /* Called once, when `frames` is at its end; returns why the dispatcher
+     * ended, a text for the manager; NULL: in order.  May wait for the
+     * process. */
     const char *(*epitaph)(void *arg);
     void *arg;
     /* Signalled by the dispatcher when another one wants its log: where there
@@ -31,13 +32,13 @@ struct bridge_setup {
     size_t max_payload; /* bytes, as the dispatcher's; 0: its default */
 };
 
-/* 0: the manager and the dispatcher have parted in order; -1: err tells (could
- * not connect, the manager is gone, ...).  In both cases the dispatcher has
- * been told its end of file, and `frames` is closed. */
+/* Runs the bridge.  0: the manager and the dispatcher have parted in order; -1:
+ * err tells (could not connect, the manager is gone, ...).  In both cases the
+ * dispatcher has been sent an end of file, and `frames` is closed. */
 __attribute__((visibility("default"))) int bridge_run(
     const struct bridge_setup *setup, struct err *err);
 
-/* What the shared object offers; the name is looked up in it. */
+/* The name under which bridge_run() is looked up in the shared object. */
 #define BRIDGE_SYMBOL "bridge_run"
 typedef int bridge_run_fn(const struct bridge_setup *setup, struct err *err);
 

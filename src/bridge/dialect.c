@@ -50,7 +50,8 @@ read_plain(const char *text, size_t len, struct buf *frames, struct err *err)
     return pass(frames, text, text + 2, len - 2);
 }
 
-/* What a command holds is a string; anything else is taken by its text. */
+/* Reads a command's content, which is a string; anything else is taken as its
+ * text. */
 static enum message
 read_command(const char *type, struct jval root, struct buf *frames)
 {

@@ -20,18 +20,18 @@ enum dialect {
     DIALECT_JSON,    /* an object with type and content: 3.0 */
 };
 
-/* What the manager said. */
+/* What a message of the manager's is. */
 enum message {
     MESSAGE_FRAME,     /* a command, for the dispatcher */
     MESSAGE_TERMINATE, /* TE, for the dispatcher too */
     MESSAGE_NOTHING,   /* _nop_ */
     MESSAGE_BYE,       /* _bye_: the manager is about to close */
-    MESSAGE_STRANGE,   /* err says what it is; nobody can do anything with it */
+    MESSAGE_STRANGE,   /* something else, which err describes */
 };
 
-/* Reads one message.  *d is set by the first that is a message of either.  The
- * frame a FRAME or a TERMINATE makes is appended to `frames`; when that is not
- * possible `frames` is marked as failed. */
+/* Reads one message.  *d is set by the first message of either dialect.  The
+ * frame that a FRAME or a TERMINATE makes is appended to `frames`; when that is
+ * not possible `frames` is marked as failed. */
 enum message dialect_read(enum dialect *d, const char *text, size_t len,
                           struct buf *frames, struct err *err);
 
@@ -39,7 +39,7 @@ enum message dialect_read(enum dialect *d, const char *text, size_t len,
 void dialect_write(enum dialect d, struct buf *out, const char code[2],
                    const char *payload, size_t len);
 
-/* "NNI 3.0", "NNI 2.8 to 2.10" */
+/* The dialect for people: "NNI 3.0", "NNI 2.8 to 2.10". */
 const char *dialect_name(enum dialect d);
 
 #endif

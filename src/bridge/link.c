@@ -40,10 +40,10 @@ static const int again_json_ms[] = {0,     1000,  3000,  6000,  10000, 14000,
                                     18000, 22000, 26000, 29000, 30000};
 static const int again_plain_ms[] = {0, 1000, 10000, 11000};
 
-/* The manager's side is closed for good, whatever we do; but who was replaced
- * tries once to get its place back: that may have been a stray client, which
- * the experiment is not to stand still for.  Of two dispatchers that both do
- * so, the one that came later remains. */
+/* By what code the manager closes for good, whatever we do.  A link that was
+ * replaced tries once to get its place back: that may have been a stray client,
+ * which the experiment need not stand still for.  Of two dispatchers that both
+ * do so, the one that came later remains. */
 static const struct {
     unsigned code;
     bool replaced;
@@ -60,7 +60,7 @@ static const struct {
 
 struct times {
     const int *ms;
-    unsigned n; /* the last of them is when to give up */
+    unsigned n; /* of these times; at the last one the link gives up */
 };
 
 static struct times
@@ -88,7 +88,7 @@ end(struct link *l, const char *why, unsigned code)
     l->over_code = code;
 }
 
-/* Nothing is left to be said to each other. */
+/* Whether both sides have nothing more to say. */
 static bool
 parted(const struct link *l)
 {
@@ -248,8 +248,8 @@ link_closed(struct link *l, int64_t now_ns, unsigned code)
         return;
     }
     l->phase = LINK_DOWN;
-    /* One that was closed as soon as it was there was no connection: else a
-     * server that does so would be called again without end. */
+    /* A connection that was closed as soon as it was made does not count as
+     * one: else a server that does so would be called again without end. */
     if (!l->heard && now_ns < l->up_ns + LINK_LASTED_MS * MS)
         return;
     l->since_ns = now_ns;

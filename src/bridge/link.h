@@ -28,10 +28,11 @@ struct err;
 #define LINK_PING_MS 20000          /* our own, to notice a manager gone */
 #define LINK_LOOK_MS 5000           /* how often we look for its pong */
 #define LINK_LOOKS 6                /* and how many times in vain */
-#define LINK_HOLD_PONG_MS                                                   \
-    2000                         /* while we do not read: a manager of 2.10 \
-                                    wants a pong within 5 s */
-#define LINK_LASTED_MS 1000      /* makes a connection worth the name */
+#define LINK_HOLD_PONG_MS                           \
+    2000 /* while we do not read: a manager of 2.10 \
+            wants a pong within 5 s */
+/* a connection that lasted so long counts as one */
+#define LINK_LASTED_MS 1000
 #define LINK_CONTEST_MS 30000    /* replaced twice within: we give way */
 #define LINK_CLOSE_LIMIT_MS 2000 /* for the manager to close, or to answer */
 
@@ -39,25 +40,25 @@ enum link_phase { LINK_DOWN, LINK_CALLING, LINK_UP, LINK_OVER };
 
 struct link {
     enum link_phase phase;
-    enum dialect dialect; /* the manager's; whoever reads it sets it */
-    int64_t since_ns;     /* of the start, or of the loss */
-    unsigned attempts;    /* since then */
+    enum dialect dialect; /* the manager's; set by the caller who reads it */
+    int64_t since_ns;     /* time of the start, or of the connection's loss */
+    unsigned attempts;    /* to connect, since then */
     bool was_up;          /* it has been connected before */
-    int64_t up_ns;        /* when, the last time */
-    bool heard;           /* something has come since then */
-    int64_t call_ns;      /* when the attempt under way began */
-    int64_t ping_ns;      /* when to ping next, or to look for the pong */
-    unsigned looks;       /* in vain; 0: no ping is under way */
+    int64_t up_ns;        /* when the connection was made last */
+    bool heard;           /* something was received since then */
+    int64_t call_ns;      /* when the attempt to connect began */
+    int64_t ping_ns;      /* when to send a ping, or to look for its pong */
+    unsigned looks; /* how often a pong was missing; 0: no ping was sent */
     bool pinged;
-    bool holding;         /* we do not read just now */
+    bool holding;         /* the caller does not read just now */
     int64_t hold_ns;      /* when the next unasked pong is due */
-    int64_t contest_ns;   /* being replaced before then is for good */
-    bool terminated, bye; /* the manager said so */
-    bool ended;           /* the dispatcher has */
-    bool closing;         /* we have sent our close, or wait for theirs */
-    int64_t close_ns;     /* until when */
-    const char *why_over; /* NULL: in order; else static text */
-    unsigned over_code;   /* the close code that goes with it; 0: none */
+    int64_t contest_ns;   /* a replacement before that time is for good */
+    bool terminated, bye; /* the manager sent TE; _bye_ */
+    bool ended;           /* the dispatcher has ended */
+    bool closing;         /* we have sent a close, or wait for the manager's */
+    int64_t close_ns;     /* until when that is waited for */
+    const char *why_over; /* static text; NULL: in order */
+    unsigned over_code;   /* the close code that belongs to it; 0: none */
 };
 
 enum link_act {
@@ -74,27 +75,29 @@ enum link_act {
 void link_init(struct link *l, int64_t now_ns);
 
 /* What to do now; to be asked after whatever happened and at link_due().  The
- * answer counts as done. */
+ * caller does it: the link takes it for done. */
 enum link_act link_next(struct link *l, int64_t now_ns);
 
-/* When link_next() has something to say if nothing happens; INT64_MAX: never */
+/* When link_next() is due if nothing happens; INT64_MAX: never. */
 int64_t link_due(const struct link *l);
 
-/* What happened. */
+/* Tell the link what has happened. */
 void link_up(struct link *l, int64_t now_ns);
-void link_failed(struct link *l); /* the attempt */
+void link_failed(struct link *l); /* the attempt to connect */
 /* `code` is that of the manager's close; 0: it was lost without one. */
 void link_closed(struct link *l, int64_t now_ns, unsigned code);
-/* The manager is gone for good, and `why`, static text, says how one knows.
- * What connection there may be is dropped. */
+/* The manager is gone for good; `why`, static text, says how one knows.  A
+ * connection that there may be is dropped. */
 void link_gone(struct link *l, const char *why);
 void link_heard(struct link *l,
-                enum message m);                /* a message from the manager */
-void link_pong(struct link *l, int64_t now_ns); /* or anything else it sent */
+                enum message m); /* the kind of the manager's message */
+/* also for anything else that it sent */
+void link_pong(struct link *l, int64_t now_ns);
 void link_hold(struct link *l, int64_t now_ns, bool holding);
-void link_ended(struct link *l); /* the dispatcher, and all it said is sent */
+/* the dispatcher has, and all that it said is sent */
+void link_ended(struct link *l);
 
-/* 1000, or what NNI 3.0's own client says. */
+/* The code to close with: 1000, or what NNI 3.0's own client says. */
 unsigned link_close_code(const struct link *l);
 
 /* Once it is over: 0 when in order, else -1 and err says why. */

@@ -47,9 +47,10 @@ read_ports(int socket, struct ports *out)
     return out->here != 0 && out->there != 0;
 }
 
-/* The inode of the other end, in /proc/net/tcp or tcp6: a server that listens
- * on both has us there whatever we called it by, so ports alone are compared,
- * of which ours is one that nobody else has with that server.  0: none. */
+/* The inode of the connection's other end, in /proc/net/tcp or tcp6.  A server
+ * that listens on both address families has us there under either, so ports
+ * alone are compared; ours is one that nobody else has with that server.  0:
+ * there is none. */
 static unsigned long
 find_inode(const char *table, const struct ports *p)
 {
@@ -96,7 +97,8 @@ has(pid_t pid, const char *socket)
     return found;
 }
 
-/* It has started us, most often, by way of a shell. */
+/* Looks among our ancestors first: mostly the manager has started us, by way of
+ * a shell. */
 static pid_t
 find_ancestor(const char *socket)
 {

@@ -5,7 +5,7 @@
 #define BRIDGE_OWNER_H
 
 /* A pidfd of the process on this machine that holds the other end of this TCP
- * connection, which is readable once it has ended; -1: none that we can see. */
+ * connection, readable once it has ended; -1: there is none that we can see. */
 int owner_open(int socket);
 
 #endif

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* A message of 3.0 is JSON text in a JSON string: a byte of the payload takes
- * six at most, \u0000, and the object around it has its own few. */
+ * six at most, \u0000, and the object around it some more. */
 #define WORST_ESCAPE 6
 #define AROUND 1024
 
@@ -169,8 +169,8 @@ add_message(struct relay *r, const char code[2], const char *payload,
     return 0;
 }
 
-/* The dispatcher is ours and does not send what is no frame; were it to, there
- * is nothing more to be understood. */
+/* Reads the dispatcher's frames.  It is ours and sends nothing else; if it did,
+ * nothing behind that could be understood. */
 static int
 take_frames(struct relay *r, struct err *err)
 {
@@ -219,7 +219,8 @@ forget_written(struct relay *r)
         buf_fini(&r->frames);
 }
 
-/* A dispatcher that reads no more is at its end, and says so soon. */
+/* Writes frames to the dispatcher.  One that reads no more is at its end, which
+ * will show soon. */
 static void
 write_frames(struct relay *r)
 {
@@ -267,7 +268,7 @@ relay_sent(struct relay *r)
     free(m);
 }
 
-/* A text frame must be UTF-8, whatever the text was made of. */
+/* A text message must be UTF-8, whatever the text was made of. */
 void
 relay_error(struct relay *r, const char *text)
 {

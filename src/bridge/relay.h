@@ -20,7 +20,8 @@
 struct err;
 struct log;
 
-#define RELAY_FULL ((size_t)1 << 20) /* bytes that may wait, and one more */
+/* so many bytes may wait, and one more message */
+#define RELAY_FULL ((size_t)1 << 20)
 
 struct relay_message {
     struct relay_message *next;
@@ -29,51 +30,53 @@ struct relay_message {
 };
 
 struct relay {
-    int fd; /* to the dispatcher; -1: closed */
+    int fd; /* the dispatcher's; -1: closed */
     size_t max_payload, max_message;
     enum dialect dialect;
     const struct log *log;
 
-    struct buf message; /* the manager's, as far as it has come */
-    size_t lost;        /* bytes of it that were over the maximum */
-    struct buf frames;  /* wait for the dispatcher, from `at` */
+    struct buf message; /* of the manager, as far as it was received */
+    size_t lost;        /* bytes of it beyond the maximum, which were dropped */
+    /* Frames for the dispatcher, not written yet, from `at` on. */
+    struct buf frames;
     size_t at;
-    bool finishing; /* after them: end of file */
-    bool finished;  /* it has been told */
+    bool finishing; /* behind these frames the dispatcher gets an end of file */
+    bool finished;  /* it has got that */
 
-    struct frame_decoder decoder; /* what the dispatcher says */
-    bool ended;                   /* it says no more */
-    bool muted;                   /* its frames are dropped */
+    struct frame_decoder decoder; /* of the dispatcher's frames */
+    bool ended;                   /* the dispatcher sends no more */
+    bool muted;                   /* the dispatcher's frames are dropped */
     struct relay_message *first, **last;
-    size_t waiting; /* bytes of them */
+    size_t waiting; /* bytes of the messages that wait to be sent */
 };
 
-/* Takes fd. */
+/* Begins; takes fd. */
 void relay_init(struct relay *r, int fd, size_t max_payload,
                 const struct log *log);
 void relay_fini(struct relay *r);
 
 /* ---- from the manager ---- */
 
-/* A part of a message; `last`: it is complete.  *m says what it was, then.
- * -1: it cannot be passed on, and so nothing can after it. */
+/* Takes in a part of a message; `last`: it is complete, and *m says what it is.
+ * -1: it cannot be passed on, and so nothing behind it can. */
 int relay_receive(struct relay *r, const void *part, size_t len, bool last,
                   enum message *m, struct err *err);
-/* The connection is gone: the rest of a message will not come. */
+/* The connection is lost: drops the message that was partly received. */
 void relay_forget(struct relay *r);
-/* No more should be received. */
+/* Whether so much waits for the dispatcher that nothing more should be
+ * received. */
 bool relay_holding(const struct relay *r);
-/* The dispatcher is to be told its end of file behind what waits; and nothing
- * that it says from here on matters. */
+/* Gives the dispatcher an end of file behind what waits; what it sends from
+ * here on is dropped. */
 void relay_finish(struct relay *r);
 
 /* ---- with the dispatcher ---- */
 
-/* Which of POLLIN and POLLOUT the socket is to be waited for. */
+/* Which of POLLIN and POLLOUT the dispatcher's socket is to be polled for. */
 short relay_events(const struct relay *r);
-/* Reads and writes what can be; to be called when poll(2) says so.  An end of
- * the dispatcher, orderly or not, shows as `ended`.  -1: what it said cannot be
- * passed on, and so nothing can after it; it has ended for us, too. */
+/* Reads and writes what is possible, behind poll(2).  An end of the dispatcher,
+ * orderly or not, shows as `ended`.  -1: what it sent cannot be passed on, and
+ * so nothing behind it can; it has ended for us, too. */
 int relay_serve(struct relay *r, struct err *err);
 
 /* ---- to the manager ---- */
@@ -82,7 +85,7 @@ int relay_serve(struct relay *r, struct err *err);
  * is until relay_sent(). */
 struct relay_message *relay_next(struct relay *r);
 void relay_sent(struct relay *r);
-/* Adds an ER with this text; only once the dialect is known. */
+/* Adds an ER with this text for the manager, whose dialect is known. */
 void relay_error(struct relay *r, const char *text);
 
 #endif

@@ -44,8 +44,8 @@ watch_close(struct watch *w)
     *w = WATCH_CLOSED;
 }
 
-/* A socket that is waited for nothing is taken out: its being hung up would
- * be told over and over. */
+/* Sets what the socket is waited for.  One that is waited for nothing is taken
+ * out: else its hang-up would be reported over and over. */
 static void
 watch_socket(struct watch *w, int socket, short events)
 {
@@ -93,7 +93,7 @@ watch_drain(const struct watch *w)
 {
     uint64_t times;
 
-    /* Nothing to be read: it has not come. */
+    /* the time has not come */
     if (read(w->timer, &times, sizeof times) < 0)
         return;
 }

@@ -10,10 +10,10 @@
 struct err;
 
 struct watch {
-    int fd; /* an epoll; whoever waits takes a duplicate */
+    int fd; /* an epoll; a loop that waits for it takes a duplicate */
     int timer;
     int socket;   /* in the epoll; -1: none */
-    short events; /* it is waited for */
+    short events; /* poll(2) events for which it is waited */
     int64_t due_ns;
 };
 #define WATCH_CLOSED ((struct watch){.fd = -1, .timer = -1, .socket = -1})
@@ -25,11 +25,11 @@ void watch_close(struct watch *w);
  * time on the monotonic clock (INT64_MAX: for ever). */
 void watch_set(struct watch *w, int socket, short events, int64_t due_ns);
 
-/* Waits, from here on, also until this one is readable, or no more. */
+/* From here on the watch also becomes readable when `fd` does; or no more. */
 void watch_also(const struct watch *w, int fd);
 void watch_not(const struct watch *w, int fd);
 
-/* Forgets that the time has come. */
+/* Clears the time that has come. */
 void watch_drain(const struct watch *w);
 
 #endif

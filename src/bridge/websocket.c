@@ -13,14 +13,16 @@
 
 #define NAME "tunepipe"
 #define READ_BYTES 65536
-#define FDS_MAX 64 /* else it makes room for all the process may open */
+/* else libwebsockets makes room for all files that the process may open */
+#define FDS_MAX 64
 
 struct websocket {
     const struct websocket_handler *handler;
     void *arg; /* of the handler */
     struct lws_context *context;
     struct lws_vhost *vhost;
-    struct lws *wsi; /* the connection, or the call; others are let go of */
+    /* The connection, or the attempt at one; others are dropped. */
+    struct lws *wsi;
     bool calling, up;
     bool held;       /* nothing is received */
     bool leaving;    /* a close was asked for */
@@ -119,7 +121,7 @@ callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     struct websocket *ws = context == NULL ? NULL : lws_context_user(context);
 
     (void)user;
-    /* The watched descriptor needs no more than that the service returns. */
+    /* the watched descriptor does no more than end the service */
     if (ws == NULL || ws->wsi == NULL || wsi != ws->wsi)
         return 0;
     return of_connection(ws, reason, in, len);
@@ -130,7 +132,7 @@ static const struct lws_protocols protocols[] = {
     {.name = NULL},
 };
 
-/* Borrows err; frees nothing. */
+/* Opens a context of libwebsockets; err is borrowed; frees nothing. */
 static int
 open_context(struct websocket *ws, int watched, struct err *err)
 {
@@ -147,7 +149,7 @@ open_context(struct websocket *ws, int watched, struct err *err)
     lws_sock_file_fd_type fd = {.filefd = fcntl(watched, F_DUPFD_CLOEXEC, 0)};
 
     lws_set_log_level(0, NULL);
-    /* It would take its proxy from there. */
+    /* libwebsockets would take a proxy from there */
     unsetenv("http_proxy");
     ws->context = lws_create_context(&info);
     ws->vhost = ws->context == NULL
@@ -208,7 +210,7 @@ websocket_call(struct websocket *ws, const struct address *a, const char *host)
     };
     static const char refused[] = "cannot connect";
 
-    /* It may have said already that it failed. */
+    /* it may have reported its failure already */
     ws->calling = true;
     if (lws_client_connect_via_info(&info) == NULL && ws->calling)
         failed(ws, refused, sizeof refused - 1);
@@ -277,7 +279,8 @@ enum websocket_sent
 websocket_send(struct websocket *ws, const char *text, size_t len)
 {
     if (write_copy(ws, text, len, LWS_WRITE_TEXT) < 0) {
-        ws->leaving = true; /* else it is tried again without a pause */
+        /* else the service would try again without a pause */
+        ws->leaving = true;
         return WEBSOCKET_FAILED;
     }
     return lws_partial_buffered(ws->wsi) ? WEBSOCKET_BEGUN : WEBSOCKET_SENT;

@@ -25,7 +25,7 @@ struct fake_host {
     const struct space *space;
     char error[512], said[512];
     bool wants_to_know; /* why */
-    const char *fault;  /* what it was asked wrongly; NULL: nothing */
+    const char *fault;  /* what a service was asked wrongly; NULL: nothing */
     bool forgives;      /* to be asked for the key of no point */
     uint64_t calls, calls_max;
     void (*over)(void *ctx); /* NULL: calls are not limited */
@@ -65,7 +65,8 @@ fake_log(void *ctx, int level, const char *fmt, ...)
         h->fault = "host->log() was given more than one line";
 }
 
-/* Who waits for a point that is accepted calls again and again. */
+/* Counts a call of a service, and ends a plugin that calls without end, as one
+ * does that waits for a point to be accepted. */
 static void
 count(struct fake_host *h)
 {

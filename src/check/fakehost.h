@@ -42,7 +42,7 @@ void fake_host_enter(struct fake_host *h);
 /* Whether no point may be given to host->key() (TP_ERR is its answer). */
 void fake_host_forgive(struct fake_host *h, bool forgives);
 
-/* What it asks for with host->extra() and host->decide(). */
+/* The plugin's demands by host->extra() and host->decide(). */
 struct demands *fake_host_demands(struct fake_host *h);
 
 /* The dimensions of `space` as a plugin sees them, to be freed with

@@ -360,7 +360,8 @@ inner_expect_space(struct inner *inner)
                      "search space");
 }
 
-/* Whoever has been told and ended is done with. */
+/* Checks that the filter has passed a tell or an end on; after both nothing
+ * more is expected of the point. */
 static void
 expect(struct inner *inner, uint64_t id, bool tell)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of an experiment that nobody runs. */
+/* The account of an experiment that no manager runs. */
 #include "cli/account_view.h"
 
 #include "core/buf.h"
@@ -79,7 +79,8 @@ void
 account_of_results(const struct results *r, struct buf *out)
 {
     static const char *const states[] = {
-        [RESULTS_RUNNING] = "running", /* and does not listen */
+        [RESULTS_RUNNING] =
+            "running", /* its manager lives and does not listen */
         [RESULTS_ENDED] = "ended",
         [RESULTS_DIED] = "died",
     };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define TEXT_MAX 200
-#define TRENDS 8 /* heights of a trend's marks */
+#define TRENDS 8 /* different marks of a trend, by height */
 
 static unsigned long long
 count_of(struct jval object, const char *key)
@@ -149,7 +149,8 @@ add_mark(struct buf *out, unsigned height, bool blocks)
         buf_add_char(out, plain[height]);
 }
 
-/* Each value between the least and the greatest of them; padded to `width`. */
+/* Appends a mark for each value, by its height between the least and the
+ * greatest one; padded to `width`. */
 static void
 add_trend(struct buf *out, struct jval values, size_t width, bool blocks)
 {

@@ -7,11 +7,12 @@
 struct experiment;
 struct manager_options;
 
-/* out_fd and err_fd are set here.  Returns the exit status. */
+/* Runs the experiment to its end; out_fd and err_fd are set here.  Returns the
+ * exit status. */
 int conduct(const char *verb, const struct experiment *x,
             struct manager_options *options);
 
-/* The table of results, for people. */
+/* Prints the table of results, for people. */
 void conduct_print(const char *verb, const char *folder);
 
 #endif

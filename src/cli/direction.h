@@ -7,8 +7,9 @@
 struct err;
 struct experiment;
 
-/* 0 where something says it; -1: err (ERR_CONFIG) has the file as it was named,
- * both words, and what NNI's algorithms of these names would take. */
+/* Fails where nothing says which results are better: -1, and err (ERR_CONFIG)
+ * has the file as it was named, both words, and what NNI's algorithms of these
+ * names would take. */
 int direction_check(const struct experiment *x, const char *file,
                     struct err *err);
 

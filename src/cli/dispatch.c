@@ -1,29 +1,556 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb.h"
-
 #include "cli/direction.h"
-#include "cli/dispatch_words.h"
-#include "cli/endpoint.h"
 #include "cli/exitguard.h"
-#include "cli/filters.h"
 #include "cli/options.h"
+#include "cli/verb.h"
+#include "config/configuration.h"
 #include "config/experiment.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/log.h"
+#include "core/number.h"
+#include "core/problems.h"
+#include "core/log_policy.h"
+#include "core/stop_signals.h"
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/session.h"
 #include "frame.h"
+#include "log/log.h"
 #include "nni/pyclass.h"
 #include "plugin/paths.h"
 #include "replay/resumption.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+/* The filters of a session, from which its setup borrows. */
+struct filters {
+    char *names[SESSION_FILTERS_MAX];
+    struct json *args[SESSION_FILTERS_MAX];
+};
+
+struct dispatch_words {
+    const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
+    const char *direction; /* NULL: not given */
+    const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
+        *sync_text, *old_text, *plugin_path, *connect, *listen, *digits_text;
+    /* The algorithm of the configuration, where it is a Python class; its
+     * arguments stand in tuner_args and assessor_args. */
+    const struct algorithm *tuner_class, *assessor_class;
+    struct option_list filters;
+    uint64_t seed, in_fd, out_fd; /* UINT64_MAX: not given */
+    int digits;                   /* may be FRAME_DIGITS_DETECT */
+    size_t max_payload, max_queued, segment_size; /* SIZE_MAX: not given */
+    struct sync_policy sync;
+    enum old_segments old;
+    int64_t grace_ms;
+    bool extensions, nni, debug, quiet, has_seed, resume;
+    bool unbegun; /* for --resume where nothing is recorded: begin a new session
+                   */
+    struct option_list skips;
+};
+
+#define DISPATCH_N_OPTIONS 30
+
+static void filters_fini(struct filters *f);
+
+_Static_assert(OPTION_LIST_MAX <= SESSION_FILTERS_MAX &&
+                   EXPERIMENT_FILTERS_MAX <= SESSION_FILTERS_MAX,
+               "every filter that can be named finds a place");
+
+static int
+add(struct filters *f, struct session_setup *setup, const char *name,
+    size_t name_len, const char *args, struct err *err)
+{
+    size_t i = setup->n_filters;
+
+    f->names[i] = strndup(name, name_len);
+    if (f->names[i] == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    f->args[i] = json_parse(args, strlen(args), JSON_UNIQUE, err);
+    if (f->args[i] == NULL) {
+        if (err->code == ERR_INPUT)
+            err->code = ERR_USAGE;
+        return err_place(err, "--filter %.64s", f->names[i]);
+    }
+    setup->filters[i].name = f->names[i];
+    setup->filters[i].args = json_root(f->args[i]);
+    setup->n_filters++;
+    return 0;
+}
+
+static int
+add_word(struct filters *f, struct session_setup *setup, const char *word,
+         struct err *err)
+{
+    size_t len = strcspn(word, ":");
+
+    if (len == 0)
+        return err_set(err, ERR_USAGE,
+                       "--filter: expected NAME or NAME:JSON, got '%.100s'",
+                       word);
+    return add(f, setup, word, len, word[len] == ':' ? word + len + 1 : "{}",
+               err);
+}
+
+/* Fills setup->filters from the words NAME or NAME:JSON, or, when there are
+ * none, from x (which may be NULL).  -1: err names the word; filters_fini() is
+ * still to be called.  f is zeroed. */
+static int
+filters_read(struct filters *f, const struct option_list *words,
+             const struct experiment *x, struct session_setup *setup,
+             struct err *err)
+{
+    setup->n_filters = 0;
+    for (size_t i = 0; i < words->n; i++)
+        if (add_word(f, setup, words->words[i], err) != 0)
+            return -1;
+    if (words->n > 0 || x == NULL)
+        return 0;
+    for (size_t i = 0; i < x->n_filters; i++) {
+        const struct algorithm *a = &x->filters[i];
+
+        if (add(f, setup, a->name, strlen(a->name), a->args, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void
+filters_fini(struct filters *f)
+{
+    for (size_t i = 0; i < SESSION_FILTERS_MAX; i++) {
+        free(f->names[i]);
+        json_free(f->args[i]);
+    }
+    *f = (struct filters){{NULL}, {NULL}};
+}
+
+/* ---- where the manager is spoken to ---- */
+
+#define SCHEME "unix:"
+
+static int
+read_address(const char *word, struct sockaddr_un *out, struct err *err)
+{
+    const char *path = word + strlen(SCHEME);
+
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strncmp(word, SCHEME, strlen(SCHEME)) != 0 || path[0] == '\0')
+        return err_set(err, ERR_USAGE, "expected unix:PATH, got '%.100s'",
+                       word);
+    if (strlen(path) >= sizeof out->sun_path)
+        return err_set(err, ERR_USAGE,
+                       "%.200s: a socket's path has at most %zu bytes", path,
+                       sizeof out->sun_path - 1);
+    memcpy(out->sun_path, path, strlen(path));
+    return 0;
+}
+
+static int
+open_socket(struct err *err)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return fd < 0 ? err_errno(err, ERR_SYSTEM, "socket") : fd;
+}
+
+static int
+connect_to(int fd, const struct sockaddr_un *to)
+{
+    int rc;
+
+    do {
+        rc = connect(fd, (const struct sockaddr *)to, sizeof *to);
+    } while (rc != 0 && errno == EINTR);
+    return rc;
+}
+
+/* Connects to the socket; returns the descriptor, or -1. */
+static int
+endpoint_connect(const char *word, struct err *err)
+{
+    struct sockaddr_un to;
+    int fd;
+
+    if (read_address(word, &to, err) != 0 || (fd = open_socket(err)) < 0)
+        return err_place(err, "--connect");
+    if (connect_to(fd, &to) == 0)
+        return fd;
+    err_errno(err, ERR_SYSTEM, "--connect: %s: cannot connect", to.sun_path);
+    close(fd);
+    return -1;
+}
+
+/* Refuses a folder in which others could replace the socket by one of
+ * theirs. */
+static int
+check_folder(const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[sizeof((struct sockaddr_un *)0)->sun_path + 1] = ".";
+    struct stat st;
+
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s",
+                 slash == path ? 1 : (int)(slash - path), path);
+    if (stat(folder, &st) != 0)
+        return err_errno(err, ERR_SYSTEM, "%s", folder);
+    if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return err_set(err, ERR_SYSTEM,
+                       "%s: others may write to it, expected a folder that "
+                       "only you can write to",
+                       folder);
+    return 0;
+}
+
+/* Removes a socket that nobody listens on any more. */
+static int
+remove_left(const struct sockaddr_un *at, struct err *err)
+{
+    struct stat st;
+    int fd, rc;
+
+    if (lstat(at->sun_path, &st) != 0)
+        return errno == ENOENT ? 0
+                               : err_errno(err, ERR_SYSTEM, "%s", at->sun_path);
+    if (!S_ISSOCK(st.st_mode))
+        return err_set(err, ERR_SYSTEM, "%s: is there already, and no socket",
+                       at->sun_path);
+    fd = open_socket(err);
+    if (fd < 0)
+        return -1;
+    rc = connect_to(fd, at);
+    close(fd);
+    if (rc == 0)
+        return err_set(err, ERR_SYSTEM, "%s: somebody else listens there",
+                       at->sun_path);
+    return unlink(at->sun_path) == 0
+               ? 0
+               : err_errno(err, ERR_SYSTEM, "%s", at->sun_path);
+}
+
+static int
+listen_at(const struct sockaddr_un *at, struct err *err)
+{
+    int fd = open_socket(err), rc;
+    mode_t before;
+
+    if (fd < 0)
+        return -1;
+    before = umask(0177);
+    rc = bind(fd, (const struct sockaddr *)at, sizeof *at);
+    umask(before);
+    if (rc == 0 && listen(fd, 1) == 0)
+        return fd;
+    err_errno(err, ERR_SYSTEM, "%s: cannot listen", at->sun_path);
+    if (rc == 0)
+        unlink(at->sun_path);
+    close(fd);
+    return -1;
+}
+
+/* Waits for the first client. */
+static int
+await(int fd, int signals, int *signal_number, struct err *err)
+{
+    struct signalfd_siginfo info;
+    struct pollfd fds[] = {{.fd = fd, .events = POLLIN},
+                           {.fd = signals, .events = POLLIN}};
+    int client;
+
+    for (;;) {
+        if (poll(fds, 2, -1) < 0)
+            continue; /* EINTR */
+        if (fds[1].revents != 0 &&
+            read(signals, &info, sizeof info) == sizeof info) {
+            *signal_number = (int)info.ssi_signo;
+            return -1;
+        }
+        client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+        if (client >= 0)
+            return client;
+        if (errno != EINTR && errno != ECONNABORTED && errno != EAGAIN)
+            return err_errno(err, ERR_SYSTEM, "accept");
+    }
+}
+
+/* Listens there (0600, in a folder that only the caller may write to) for one
+ * client, and removes the file again as soon as it has come.  The descriptor;
+ * -1: err tells, unless SIGTERM or SIGINT came before, which are blocked from
+ * here on: *signal_number, else 0. */
+static int
+endpoint_listen(const char *word, int *signal_number, struct err *err)
+{
+    int fd = -1, signals = -1, client = -1;
+    struct sockaddr_un at;
+
+    *signal_number = 0;
+    if (read_address(word, &at, err) == 0 &&
+        check_folder(at.sun_path, err) == 0 && remove_left(&at, err) == 0 &&
+        (signals = stop_signals_open(err)) >= 0 &&
+        (fd = listen_at(&at, err)) >= 0) {
+        client = await(fd, signals, signal_number, err);
+        unlink(at.sun_path);
+        close(fd);
+    }
+    if (signals >= 0)
+        close(signals);
+    return client >= 0 || *signal_number != 0 ? client
+                                              : err_place(err, "--listen");
+}
+
+/* ---- the command line ---- */
+
+#define OF(member) offsetof(struct dispatch_words, member)
+static const struct option dispatch_options[DISPATCH_N_OPTIONS] = {
+    {"config", OPTION_TEXT, OF(config), "FILE"},
+    {"tuner", OPTION_TEXT, OF(tuner), "TUNER"},
+    {"tuner-args", OPTION_TEXT, OF(tuner_args), "JSON"},
+    {"filter", OPTION_LIST, OF(filters), "NAME[:JSON]"},
+    {"assessor", OPTION_TEXT, OF(assessor), "ASSESSOR"},
+    {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
+    {"seed", OPTION_TEXT, OF(seed_text), "N"},
+    {"dir", OPTION_TEXT, OF(folder), "FOLDER"},
+    {"sync", OPTION_TEXT, OF(sync_text), "none|interval:MS|always"},
+    {"segment-size", OPTION_SIZE, OF(segment_size), "SIZE"},
+    {"old-segments", OPTION_TEXT, OF(old_text), "keep|compress|drop"},
+    {"resume", OPTION_FLAG, OF(resume), NULL},
+    {"skip", OPTION_LIST, OF(skips), "t:N|a:N"},
+    {"in-fd", OPTION_UINT, OF(in_fd), "N"},
+    {"out-fd", OPTION_UINT, OF(out_fd), "N"},
+    {"connect", OPTION_TEXT, OF(connect), "unix:PATH"},
+    {"listen", OPTION_TEXT, OF(listen), "unix:PATH"},
+    {"digits", OPTION_TEXT, OF(digits_text), "14|6|detect"},
+    {"extensions", OPTION_FLAG, OF(extensions), NULL},
+    {"nni", OPTION_FLAG, OF(nni), NULL},
+    {"direction", OPTION_TEXT, OF(direction), "minimize|maximize"},
+    {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
+    {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
+    {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
+    {"max-payload", OPTION_SIZE, OF(max_payload), "SIZE"},
+    {"max-queued", OPTION_SIZE, OF(max_queued), "SIZE"},
+    {"grace", OPTION_DURATION, OF(grace_ms), "DURATION"},
+    {"plugin-path", OPTION_TEXT, OF(plugin_path), "FOLDERS"},
+    {"debug", OPTION_FLAG, OF(debug), NULL},
+    {"quiet", OPTION_FLAG, OF(quiet), NULL},
+};
+#undef OF
+
+/* Refuses, beside --resume, what the log already says: all that answers depend
+ * on. */
+static int
+check_resume(const struct dispatch_words *w, struct err *err)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } settled[] = {
+        {"config", w->config != NULL},
+        {"tuner", w->tuner != NULL},
+        {"tuner-args", w->tuner_args != NULL},
+        {"filter", w->filters.n > 0},
+        {"assessor", w->assessor != NULL},
+        {"assessor-args", w->assessor_args != NULL},
+        {"seed", w->seed_text != NULL},
+        {"direction", w->direction != NULL},
+        {"early-stopped", w->early_stopped != NULL},
+        {"on-error", w->on_error != NULL},
+        {"ask-error", w->ask_error != NULL},
+        {"extensions", w->extensions},
+        {"nni", w->nni},
+    };
+
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (settled[i].given)
+            return err_set(err, ERR_USAGE,
+                           "--%s: not with --resume: the log has it",
+                           settled[i].name);
+    return 0;
+}
+
+/* Reads where the manager is spoken to. */
+static int
+parse_channel(struct dispatch_words *w, struct err *err)
+{
+    bool socket = w->connect != NULL || w->listen != NULL;
+
+    if (socket && (w->in_fd != UINT64_MAX || w->out_fd != UINT64_MAX))
+        return err_set(err, ERR_USAGE,
+                       "--in-fd, --out-fd: not with --connect or --listen");
+    if (w->connect != NULL && w->listen != NULL)
+        return err_set(err, ERR_USAGE, "--connect: not with --listen");
+    w->in_fd = w->in_fd == UINT64_MAX ? 0 : w->in_fd;
+    w->out_fd = w->out_fd == UINT64_MAX ? 1 : w->out_fd;
+    if (w->in_fd > 65535 || w->out_fd > 65535)
+        return err_set(err, ERR_USAGE,
+                       "--in-fd, --out-fd: expected at most "
+                       "65535");
+    return 0;
+}
+
+static int
+parse_digits(struct dispatch_words *w, struct err *err)
+{
+    const struct {
+        const char *word;
+        int digits;
+    } words[] = {{"14", FRAME_DIGITS},
+                 {"6", FRAME_DIGITS_OLD},
+                 {"detect", FRAME_DIGITS_DETECT}};
+
+    w->digits = w->connect != NULL || w->listen != NULL ? FRAME_DIGITS_DETECT
+                                                        : FRAME_DIGITS;
+    if (w->digits_text == NULL)
+        return 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(w->digits_text, words[i].word) == 0) {
+            w->digits = words[i].digits;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE,
+                   "--digits: expected 14, 6 or detect, got '%s'",
+                   w->digits_text);
+}
+
+/* Reads how the log is kept, on which no answer depends. */
+static int
+parse_log_words(struct dispatch_words *w, struct err *err)
+{
+    if (w->sync_text != NULL &&
+        sync_policy_parse(w->sync_text, &w->sync, err) != 0)
+        return err_place(err, "--sync");
+    if (w->old_text != NULL &&
+        old_segments_parse(w->old_text, &w->old, err) != 0)
+        return err_place(err, "--old-segments");
+    return 0;
+}
+
+/* Reads the command line; *w has the defaults.  -1: err (ERR_USAGE) says which
+ * word is wrong. */
+static int
+dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
+                    struct err *err)
+{
+    if (options_parse(dispatch_options, DISPATCH_N_OPTIONS, w, &argc, argv,
+                      err) != 0)
+        return -1;
+    if (argc > 1)
+        return err_set(err, ERR_USAGE, "unexpected word '%s'; see --help",
+                       argv[1]);
+    if (parse_channel(w, err) != 0 || parse_log_words(w, err) != 0 ||
+        parse_digits(w, err) != 0)
+        return -1;
+    if (w->resume && w->folder == NULL)
+        return err_set(err, ERR_USAGE, "--resume: expected --dir DIR, too");
+    w->unbegun = w->resume && log_was_left(w->folder);
+    w->resume = w->resume && !w->unbegun;
+    if (w->resume)
+        return check_resume(w, err);
+    if (w->skips.n > 0 && !w->unbegun)
+        return err_set(err, ERR_USAGE, "--skip: only with --resume");
+    if (w->config == NULL && w->tuner == NULL)
+        w->tuner = EXPERIMENT_TUNER;
+    if (w->nni && w->extensions)
+        return err_set(err, ERR_USAGE,
+                       "--nni: not with --extensions, which NNI's managers do "
+                       "not speak");
+    if (w->direction != NULL && !experiment_is_direction(w->direction))
+        return err_set(err, ERR_USAGE,
+                       "--direction: expected minimize or maximize, got '%s'",
+                       w->direction);
+    w->has_seed = w->seed_text != NULL;
+    if (w->has_seed &&
+        (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||
+         w->seed > INT64_MAX))
+        return err_set(err, ERR_USAGE,
+                       "--seed: expected an integer from 0 to %" PRId64
+                       ", got '%s'",
+                       INT64_MAX, w->seed_text);
+    return 0;
+}
+
+/* A plugin's name or file; for a Python class, the program that runs it. */
+static const char *
+name_of(const struct algorithm *a)
+{
+    if (a->class_name != NULL)
+        return "exec";
+    return a->plugin != NULL ? a->plugin : a->name;
+}
+
+/* Takes tuner and assessor from the configuration, where the command line names
+ * none. */
+static void
+take_algorithms(struct dispatch_words *w, const struct experiment *x)
+{
+    if (w->tuner == NULL) {
+        w->tuner = name_of(&x->tuner);
+        if (x->tuner.class_name != NULL)
+            w->tuner_class = &x->tuner;
+        if (w->tuner_args == NULL)
+            w->tuner_args = x->tuner.args;
+    }
+    if (w->assessor == NULL && x->assessor.line != 0) {
+        w->assessor = name_of(&x->assessor);
+        if (x->assessor.class_name != NULL)
+            w->assessor_class = &x->assessor;
+        if (w->assessor_args == NULL)
+            w->assessor_args = x->assessor.args;
+    }
+}
+
+/* Takes what stands in the configuration and not on the command line; *out is
+ * the configuration, to be freed, or stays as it is. */
+static int
+dispatch_words_config(struct dispatch_words *w, struct experiment **out,
+                      struct err *err)
+{
+    struct problems problems;
+    struct experiment *x;
+
+    if (w->config == NULL)
+        return 0;
+    problems_init(&problems);
+    x = experiment_read(w->config, EXPERIMENT_DISPATCH, &problems, NULL, err);
+    if (x == NULL && problems.count > 1)
+        fputs(buf_text(&problems.lines), stderr);
+    problems_fini(&problems);
+    *out = x;
+    if (x == NULL)
+        return -1;
+    take_algorithms(w, x);
+    if (!w->has_seed && x->has_seed) {
+        w->seed = x->seed;
+        w->has_seed = true;
+    }
+    if (w->sync_text == NULL)
+        w->sync = x->sync;
+    if (w->segment_size == SIZE_MAX)
+        w->segment_size = (size_t)x->segments.size;
+    if (w->old_text == NULL)
+        w->old = x->segments.old;
+    if (w->early_stopped == NULL)
+        w->early_stopped = early_stopped_name(x->early_stopped);
+    return 0;
+}
+
+/* ---- the verb ---- */
 
 _Static_assert(OPTION_LIST_MAX <= RESUMPTION_SKIPS_MAX,
                "every --skip that can be given finds a place");
@@ -111,7 +638,7 @@ set_policy(const struct dispatch_words *w, struct policy *p, struct err *err)
     *p = (struct policy){.stopped = TELL_LATEST,
                          .extensions = w->extensions,
                          .nni = w->nni,
-                         .again = w->nni};
+                         .reissue = w->nni};
     if (w->early_stopped != NULL &&
         policy_set_stopped(p, w->early_stopped, err) != 0)
         return err_place(err, "--early-stopped");
@@ -137,7 +664,8 @@ parse_args(const char *option, const char *text, struct err *err)
     return doc;
 }
 
-/* The arguments of `exec` that runs a Python class with these ones. */
+/* The arguments of the program `exec` that runs a Python class with these
+ * arguments. */
 static struct json *
 parse_class(const char *kind, const struct algorithm *a, const char *text,
             struct err *err)
@@ -174,7 +702,7 @@ parse_both(const struct dispatch_words *w, struct json *out[2], struct err *err)
     return out[1] == NULL ? -1 : 0;
 }
 
-/* DIR/checkpoint, whether it is there already or not; NULL: no --dir. */
+/* DIR/checkpoint, whether it exists or not; NULL: there is no --dir. */
 static char *
 checkpoint_folder(const char *dir)
 {
@@ -238,7 +766,8 @@ dispatch(const struct dispatch_words *w, struct dispatcher_setup *setup,
                                   : verb_fail("dispatch", err);
     if (w->connect != NULL || w->listen != NULL)
         setup->out_fd = setup->in_fd;
-    if (w->digits == FRAME_DIGITS_DETECT) /* and not those in the log */
+    /* the detected ones, not those in the log */
+    if (w->digits == FRAME_DIGITS_DETECT)
         setup->session.digits = FRAME_DIGITS_DETECT;
     if (w->folder == NULL)
         log_info(setup->log, "no command log is kept (see --dir)");
@@ -251,7 +780,7 @@ dispatch(const struct dispatch_words *w, struct dispatcher_setup *setup,
     return status;
 }
 
-/* What arguments say of it; NULL: nothing. */
+/* The direction that a plugin's arguments name; NULL: none. */
 static const char *
 direction_in(const struct json *args)
 {
@@ -264,8 +793,9 @@ direction_in(const struct json *args)
     return NULL;
 }
 
-/* Without a configuration no direction need be said, and then nobody is told
- * one: a manager that starts us so knows what it gives its plugins. */
+/* Sets the direction.  Without a configuration none need be given, and
+ * plugins are told none: a manager that starts us so knows what it gives its
+ * plugins. */
 static int
 set_direction(const struct dispatch_words *w, const struct experiment *x,
               struct json *const args[2], struct policy *p, struct err *err)
@@ -334,7 +864,7 @@ run_with(struct dispatch_words *w, const struct experiment *x,
     int rc = -1, status;
 
     setup.session.paths = paths;
-    if (!w->resume) /* the log has it */
+    if (!w->resume) /* else the log has it */
         setup.session.checkpoint_folder = checkpoints;
     if (paths != NULL)
         rc =

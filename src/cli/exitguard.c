@@ -23,7 +23,7 @@ judge(int status, void *arg)
     abort();
 }
 
-/* What the handler is given has to live until the very end. */
+/* The handler's argument has to live until the very end of the process. */
 bool *
 exitguard_set(void)
 {

@@ -1,18 +1,318 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb.h"
-
-#include "cli/explain_print.h"
+#include "cli/log_print.h"
 #include "cli/options.h"
+#include "cli/verb.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/number.h"
+#include "core/visible.h"
+#include "json.h"
 #include "log/log.h"
 #include "plugin/paths.h"
 #include "replay/explain.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- for people ---- */
+
+static void
+print_lines(const struct explain_lines *lines, FILE *out)
+{
+    for (size_t i = 0; i < lines->n; i++)
+        visible_printf(out, "            %s: %s\n", lines->at[i].who,
+                       lines->at[i].text);
+}
+
+/* Whether the trial's records may begin before those that the log still has. */
+static bool
+is_older(const struct explanation *x)
+{
+    return x->dropped > 0 && (x->suggestion == NULL || x->asked <= x->dropped);
+}
+
+/* Prints the parameters alone; the whole payload when it has none. */
+static void
+print_parameters(const char *suggestion, FILE *out)
+{
+    struct json *doc =
+        json_parse(suggestion, strlen(suggestion), JSON_STRICT, NULL);
+    struct jval parameters;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    if (doc != NULL && jval_get(json_root(doc), "parameters", &parameters))
+        jval_write(parameters, &text);
+    else
+        buf_add_text(&text, suggestion);
+    visible_printf(out, "parameters  %s\n", buf_text(&text));
+    if (doc != NULL && jval_text_of(json_root(doc), "resume_from")[0] != '\0')
+        visible_printf(
+            out,
+            "            %s from trial %s: to go on from its checkpoint, if "
+            "it left one\n",
+            jval_text_of(json_root(doc), "resume_how"),
+            jval_text_of(json_root(doc), "resume_from"));
+    buf_fini(&text);
+    json_free(doc);
+}
+
+static void
+print_suggestion(const struct explanation *x, FILE *out)
+{
+    char when[LOG_TIME_MAX];
+    bool asked = strcmp(x->asked_by, "GE") == 0;
+
+    if (x->suggestion == NULL) {
+        fputs("parameters  not of this tuner: ", out);
+        if (x->recovered > 0)
+            visible_printf(out, "recovered by command %" PRIu64 " (AD)\n",
+                           x->recovered);
+        else if (is_older(x))
+            visible_printf(out,
+                           "or given out by command %" PRIu64
+                           " or before, which are not on record any more\n",
+                           x->dropped);
+        else
+            fputs("the user's own trial, or one that the log does not know\n",
+                  out);
+        return;
+    }
+    print_parameters(x->suggestion, out);
+    if (is_older(x)) {
+        visible_printf(out,
+                       "            by command %" PRIu64
+                       ", which is not on record any more, %s\n",
+                       x->asked, log_time(x->asked_us, when));
+        return;
+    }
+    if (x->asked_by[0] != '\0')
+        visible_printf(out, "            %s command %" PRIu64 " (%s), %s\n",
+                       asked ? "by" : "owed, and served behind", x->asked,
+                       x->asked_by, log_time(x->asked_us, when));
+    else
+        visible_printf(out,
+                       "            input %" PRIu64
+                       ", from the program that is the tuner, %s\n",
+                       x->asked, log_time(x->asked_us, when));
+    print_lines(&x->why, out);
+    if (x->why.n == 0)
+        visible_printf(out, "            tuner %s did not say why\n",
+                       x->tuner != NULL ? x->tuner : "?");
+}
+
+static void
+print_reports(const struct explanation *x, FILE *out)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    visible_printf(out, "reports     %" PRIu64, x->reports);
+    if (x->reports > 0) {
+        number_format(x->latest, text);
+        visible_printf(out, ", the latest %s at step %" PRIu64, text,
+                       x->latest_step);
+    }
+    if (x->attempts > 1)
+        visible_printf(out, ", in the last of %" PRIu64 " attempts",
+                       x->attempts);
+    if (x->final > 0) {
+        number_format(x->result, text);
+        visible_printf(out, "; final %s (command %" PRIu64 ")", text, x->final);
+    }
+    if (is_older(x))
+        visible_printf(out, "; behind command %" PRIu64, x->dropped);
+    fputc('\n', out);
+}
+
+static void
+print_comparison(const struct explanation *x, FILE *out)
+{
+    char value[NUMBER_TEXT_MAX], threshold[NUMBER_TEXT_MAX];
+
+    number_format(x->value, value);
+    number_format(x->threshold, threshold);
+    if (!isnan(x->value))
+        visible_printf(out, ": %s", value);
+    if (!isnan(x->threshold))
+        visible_printf(out, "%s limit %s", isnan(x->value) ? ":" : ",",
+                       threshold);
+}
+
+/* What decides how long the trial runs: the tuner or the assessor. */
+static const char *
+judge_of(const struct explanation *x)
+{
+    return x->assessor != NULL ? "assessor" : "tuner";
+}
+
+static void
+print_verdict(const struct explanation *x, FILE *out)
+{
+    static const char *const words[] = {
+        [TRIAL_GO] = "not stopped ",      [TRIAL_STOP] = "stopped     ",
+        [TRIAL_PAUSE] = "paused      ",   [TRIAL_FINISH] = "finished    ",
+        [TRIAL_RELEASE] = "released    ",
+    };
+
+    if (x->judgements == 0) {
+        if (x->assessor != NULL)
+            visible_printf(out, "%s     by assessor %s%s\n",
+                           x->killed > 0 ? "stopped" : "judged ", x->assessor,
+                           x->killed > 0 ? ", which did not say why"
+                                         : ": never");
+        return;
+    }
+    visible_printf(out,
+                   "judged      %" PRIu64 " time%s by %s %s, at last at step "
+                   "%" PRIu64 " (command %" PRIu64 ")\n",
+                   x->judgements, x->judgements == 1 ? "" : "s", judge_of(x),
+                   x->assessor != NULL ? x->assessor : x->tuner, x->step,
+                   x->judged);
+    fputs(words[x->decision], out);
+    if (x->decision == TRIAL_GO)
+        fputs("at that step", out);
+    else if (x->rule != NULL)
+        visible_printf(out, "%s", x->rule);
+    else
+        visible_printf(out, "the %s's word", judge_of(x));
+    print_comparison(x, out);
+    fputc('\n', out);
+    print_lines(&x->judged_why, out);
+}
+
+static void
+print_end(const struct explanation *x, FILE *out)
+{
+    bool itself =
+        strcmp(x->event, "SUCCEEDED") == 0 || strcmp(x->event, "FAILED") == 0;
+
+    visible_printf(out, "end         %s (command %" PRIu64 ")", x->event,
+                   x->ended);
+    if (x->decided > 0 && x->decided != x->judged)
+        visible_printf(out, ", on the tuner's word behind command %" PRIu64,
+                       x->decided);
+    else if (x->killed == 0 && x->decided == 0 && !itself)
+        fputs(", the manager's word alone", out);
+    fputc('\n', out);
+}
+
+static void
+explain_print(const struct explanation *x, FILE *out)
+{
+    visible_printf(out, "trial       %s, parameter_id %s\n",
+                   x->job != NULL ? x->job : "not known to have run",
+                   x->parameter != NULL ? x->parameter : "none");
+    print_suggestion(x, out);
+    print_reports(x, out);
+    print_verdict(x, out);
+    if (x->ended == 0)
+        fputs("end         none in this log\n", out);
+    else
+        print_end(x, out);
+}
+
+/* ---- JSON ---- */
+
+/* Adds the number of a command of the log; null for 0, which is none. */
+static void
+add_command(struct json_writer *w, const char *key, uint64_t arrival)
+{
+    json_add_unsigned_if(w, key, arrival != 0, arrival);
+}
+
+static void
+add_lines(struct json_writer *w, const struct explain_lines *lines)
+{
+    json_open_array(w, "why");
+    for (size_t i = 0; i < lines->n; i++) {
+        json_open_object(w, NULL);
+        json_add_text(w, "who", lines->at[i].who);
+        json_add_text(w, "text", lines->at[i].text);
+        json_close(w);
+    }
+    json_close(w);
+}
+
+static void
+add_suggestion(struct json_writer *w, const struct explanation *x)
+{
+    json_add_text(w, "trial_job_id", x->job);
+    json_add_text(w, "parameter_id", x->parameter);
+    json_add_raw(w, "suggestion", x->suggestion);
+    if (json_open_object_if(w, "asked", x->asked != 0)) {
+        json_add_unsigned(w, "command", x->asked);
+        json_add_text(w, "code", x->asked_by);
+        json_add_integer(w, "time_us", x->asked_us);
+        json_close(w);
+    }
+    add_lines(w, &x->why);
+    add_command(w, "recovered", x->recovered);
+    add_command(w, "dropped", x->dropped);
+}
+
+static void
+add_verdict(struct json_writer *w, const struct explanation *x)
+{
+    json_add_unsigned(w, "judgements", x->judgements);
+    if (json_open_object_if(w, "verdict", x->judgements != 0)) {
+        json_add_unsigned(w, "command", x->judged);
+        json_add_unsigned(w, "step", x->step);
+        json_add_bool(w, "stop", x->stop);
+        json_add_text(w, "decision", trial_decision_name(x->decision));
+        json_add_text(w, "rule", x->rule);
+        json_add_number(w, "value", x->value);
+        json_add_number(w, "threshold", x->threshold);
+        add_lines(w, &x->judged_why);
+        json_close(w);
+    }
+    add_command(w, "killed", x->killed);
+    add_command(w, "decided", x->decided);
+}
+
+static void
+add_outcome(struct json_writer *w, const struct explanation *x)
+{
+    if (json_open_object_if(w, "final", x->final != 0)) {
+        json_add_unsigned(w, "command", x->final);
+        json_add_number(w, "value", x->result);
+        json_close(w);
+    }
+    if (json_open_object_if(w, "end", x->ended != 0)) {
+        json_add_unsigned(w, "command", x->ended);
+        json_add_text(w, "event", x->event);
+        json_close(w);
+    }
+}
+
+static void
+explain_print_json(const struct explanation *x, FILE *out)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    w = json_begin_object(&text);
+    add_suggestion(&w, x);
+    json_add_unsigned(&w, "reports", x->reports);
+    if (json_open_object_if(&w, "latest", x->reports != 0)) {
+        json_add_unsigned(&w, "step", x->latest_step);
+        json_add_number(&w, "value", x->latest);
+        json_close(&w);
+    }
+    add_verdict(&w, x);
+    add_outcome(&w, x);
+    json_close(&w);
+    fprintf(out, "%s\n", buf_text(&text));
+    buf_fini(&text);
+}
+
+/* ---- the verb ---- */
 
 static const char help[] =
     "usage: tunepipe explain DIR TRIAL [OPTIONS]\n"

@@ -17,8 +17,8 @@
 
 #define NICE 10
 
-/* A log grows with each metric; an update for each would cost more than the
- * experiment. */
+/* Waits until then: a log grows with each metric, and an update for each would
+ * cost more than the experiment. */
 static void
 rest_until(int64_t when_ns)
 {
@@ -29,8 +29,8 @@ rest_until(int64_t when_ns)
         continue;
 }
 
-/* It holds a lock while it lives, and writes its last words behind the end of
- * its dispatcher. */
+/* Waits until the manager is gone.  It holds a lock while it lives, and writes
+ * the summary behind the end of its dispatcher. */
 static int
 await_manager(const char *folder, struct err *err)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb.h"
-
-#include "cli/database.h"
-#include "cli/index_follow.h"
+#include "cli/module.h"
+#include "cli/follow_experiment.h"
 #include "cli/options.h"
 #include "cli/target.h"
+#include "cli/verb.h"
 #include "core/err.h"
 #include "store/index.h"
 
@@ -13,6 +12,26 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define BATCH_NS 500000000 /* all that comes within is one transaction */
+
+static int
+add(void *ctx, struct err *err)
+{
+    struct index_report report;
+
+    return index_update(ctx, INDEX_ADD, &report, err);
+}
+
+/* Keeps the database up to date until the experiment's manager is gone.  Runs
+ * at a low priority. */
+static int
+index_follow(struct index *ix, const char *folder, struct err *err)
+{
+    return follow_experiment(folder, BATCH_NS, add, ix, err);
+}
+
+/* ---- the verb ---- */
 
 static const char help[] =
     "usage: tunepipe index [DIR] [--rebuild | --follow]\n"

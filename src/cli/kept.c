@@ -26,7 +26,7 @@ read_kept(const struct results *r, struct problems *problems, struct err *err)
         err_set(err, ERR_MEMORY, "out of memory");
     else
         x = experiment_read_kept(config, r->config, space, problems, err);
-    if (x != NULL) { /* it may have been drawn */
+    if (x != NULL) { /* the seed may have been drawn */
         x->seed = r->seed;
         x->has_seed = true;
         x->deterministic = r->deterministic;
@@ -73,7 +73,7 @@ check_plugin(const struct algorithm *a, struct err *err)
 {
     const char *file = a->plugin != NULL ? a->plugin : a->name;
 
-    /* One without a folder comes with tunepipe. */
+    /* a name without a folder is a plugin that comes with tunepipe */
     return file == NULL || strchr(file, '/') == NULL
                ? 0
                : own_check_plugin(file, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kept.h - the configuration of an experiment that there is already, as its
- * folder keeps it. */
+/* kept.h - the configuration of an existing experiment, as its folder keeps
+ * it. */
 #ifndef CLI_KEPT_H
 #define CLI_KEPT_H
 
@@ -8,16 +8,17 @@ struct err;
 struct experiment;
 struct results;
 
-/* What is done with one; the exit status. */
+/* What is done with the configuration; returns the exit status. */
 typedef int kept_use(struct experiment *x, void *ctx);
 
-/* With the seed that may have been drawn.  Where it cannot be read that is told
- * as `verb`, a line for each mistake, and the exit status says so. */
+/* Reads the configuration, with the seed that may have been drawn, and calls
+ * `use`.  Where it cannot be read that is told as `verb`, a line for each
+ * mistake, and the exit status says so. */
 int kept_with(const char *verb, const struct results *r, kept_use *use,
               void *ctx);
 
-/* Before anything of the folder is run: it and its configuration are the
- * caller's and nobody else's to write to.  -1: err says which is not. */
+/* Before anything of the folder is run: the folder and its configuration must
+ * be the caller's and nobody else's to write to.  -1: err says which is not. */
 int kept_check_own(const struct results *r, struct err *err);
 
 /* Whether the plugins that the configuration names are the caller's or root's,

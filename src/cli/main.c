@@ -79,7 +79,7 @@ run(const struct verb *verb, int argc, char **argv)
     return verb->run(argc, argv);
 }
 
-/* As NNI's managers start a module of Python: -m nni ... */
+/* Runs what NNI's managers start as a module of Python: -m nni ... */
 static int
 run_module(int argc, char **argv)
 {

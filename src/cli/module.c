@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/module.h"
 
+#include "bridge/bridge.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "store/sqlite.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-/* A build folder; installed; where a packager put it. */
+/* A shared object of ours. */
+struct module {
+    const char *file;    /* "websocket.so" */
+    const char *symbol;  /* that is looked up in it */
+    const char *what;    /* "a manager's WebSocket", for errors */
+    const char *name;    /* "WebSocket", for errors */
+    const char *package; /* without which it is not built */
+};
+
+/* Where a module lies: in a build folder; installed; where a packager put
+ * it. */
 static const char *const places[] = {
     "%s/lib/%s",
     "%s/../lib/tunepipe/%s",
@@ -20,9 +33,9 @@ static const char *const places[] = {
 };
 #define N_PLACES (sizeof places / sizeof *places)
 
-/* To be freed; NULL: it is nowhere. */
+/* Where the module lies, to be freed; NULL: nowhere. */
 static char *
-find(const char *folder, const char *file)
+find_module(const char *folder, const char *file)
 {
     for (size_t i = 0; i < N_PLACES; i++) {
         char *path;
@@ -37,7 +50,7 @@ find(const char *folder, const char *file)
 }
 
 static void *
-load(const struct module *m, const char *path, struct err *err)
+load_symbol(const struct module *m, const char *path, struct err *err)
 {
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL), *symbol;
 
@@ -52,15 +65,17 @@ load(const struct module *m, const char *path, struct err *err)
     return symbol;
 }
 
-void *
+/* The module's symbol; the module stays loaded.  NULL: there is no such module,
+ * or it is something else (ERR_CONFIG). */
+static void *
 module_load(const struct module *m, struct err *err)
 {
     char *folder = file_program_folder();
-    char *path = folder == NULL ? NULL : find(folder, m->file);
+    char *path = folder == NULL ? NULL : find_module(folder, m->file);
     void *symbol = NULL;
 
     if (path != NULL)
-        symbol = load(m, path, err);
+        symbol = load_symbol(m, path, err);
     else
         err_set(err, ERR_CONFIG,
                 "%s needs lib/%s, which this build lacks: install %s and make "
@@ -69,4 +84,44 @@ module_load(const struct module *m, struct err *err)
     free(path);
     free(folder);
     return symbol;
+}
+
+/* ---- SQLite ---- */
+
+const struct sql *
+database_load(const char *what, struct err *err)
+{
+    const struct module module = {
+        .file = "sqlite.so",
+        .symbol = SQLITE_SYMBOL,
+        .what = what,
+        .name = "SQLite",
+        .package = "libsqlite3-dev",
+    };
+
+    return module_load(&module, err);
+}
+
+/* ---- a manager's WebSocket ---- */
+
+static const struct module module = {
+    .file = "websocket.so",
+    .symbol = BRIDGE_SYMBOL,
+    .what = "a manager's WebSocket",
+    .name = "WebSocket",
+    .package = "libwebsockets-dev",
+};
+
+int
+websocket_serve(const struct bridge_setup *setup, struct err *err)
+{
+    void *symbol = module_load(&module, err);
+    bridge_run_fn *run;
+
+    if (symbol == NULL) {
+        close(setup->frames);
+        return -1;
+    }
+    memcpy(&run, &symbol, sizeof run);
+    return run(setup, err);
 }

@@ -4,18 +4,16 @@
 #ifndef CLI_MODULE_H
 #define CLI_MODULE_H
 
+struct bridge_setup;
 struct err;
+struct sql;
 
-struct module {
-    const char *file;    /* "websocket.so" */
-    const char *symbol;  /* what it is asked for */
-    const char *what;    /* "a manager's WebSocket", for errors */
-    const char *name;    /* "WebSocket", for errors */
-    const char *package; /* whose lack leaves it out */
-};
+/* SQLite, borrowed, for ever.  NULL: this build lacks it (ERR_CONFIG).  `what`
+ * is who needs it, for the error: "tunepipe index". */
+const struct sql *database_load(const char *what, struct err *err);
 
-/* Its symbol; it stays loaded.  NULL: there is no such module, or it is
- * something else (ERR_CONFIG). */
-void *module_load(const struct module *m, struct err *err);
+/* bridge_run() of bridge/bridge.h, which see; -1 also when this build lacks
+ * the WebSocket (ERR_CONFIG), then setup->frames is closed. */
+int websocket_serve(const struct bridge_setup *setup, struct err *err);
 
 #endif

@@ -15,7 +15,7 @@ is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* ".25": *us becomes 250000; the end. */
+/* Reads ".25": *us becomes 250000; returns the end. */
 static const char *
 read_fraction(const char *p, int64_t *us)
 {
@@ -28,7 +28,8 @@ read_fraction(const char *p, int64_t *us)
     return p;
 }
 
-/* "Z", "+02:00", "-0530": *seconds is what the text is ahead; NULL: none. */
+/* Reads "Z", "+02:00", "-0530": *seconds is how far the zone is ahead of UTC;
+ * NULL: it is no zone. */
 static const char *
 read_zone(const char *p, int *seconds)
 {
@@ -49,7 +50,7 @@ read_zone(const char *p, int *seconds)
     return p;
 }
 
-/* The part up to the seconds; NULL: it is none. */
+/* Reads the part up to the seconds; returns its end; NULL: it is no date. */
 static const char *
 read_date(const char *text, struct tm *tm)
 {
@@ -87,7 +88,7 @@ read_iso(const char *text, int64_t *out)
     tm.tm_isdst = -1;
     seconds = zone == NULL ? mktime(&tm) : timegm(&tm) - ahead;
     *out = (int64_t)seconds * 1000000 + us;
-    return tm.tm_mday == day; /* there is no 31st of February */
+    return tm.tm_mday == day; /* false for a 31st of February */
 }
 
 int

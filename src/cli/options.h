@@ -27,15 +27,16 @@ struct option_list {
 struct option {
     const char *name; /* without the dashes */
     enum option_kind kind;
-    size_t offset; /* of its value in the verb's struct of words */
+    size_t offset; /* of its value in the verb's struct of options */
     const char
-        *value; /* what is given to it, for the shells' completion:
-                   FILE, FOLDER, FOLDERS, TUNER, ASSESSOR, "a|b|c";
-                   any other word: nothing can be proposed.  FLAG: NULL */
+        /* what the option takes, for the shells' completion: FILE, FOLDER,
+         * FOLDERS, TUNER, ASSESSOR, "a|b|c"; any other word: nothing can be
+         * proposed.  FLAG: NULL */
+        *value;
 };
 
-/* Stores what is given in the struct at `words`, moves what is no option to
- * the front of argv[1..] and sets *argc to the number of words left (argv[0]
+/* Stores the options in the struct at `words`, moves the operands to the
+ * front of argv[1..] and sets *argc to the number of words left (argv[0]
  * included). */
 int options_parse(const struct option *options, size_t n, void *words,
                   int *argc, char **argv, struct err *err);

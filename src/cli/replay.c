@@ -1,22 +1,610 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/verb.h"
-
 #include "cli/log_print.h"
 #include "cli/options.h"
-#include "cli/replay_modes.h"
+#include "cli/verb.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/number.h"
 #include "core/visible.h"
+#include "json.h"
 #include "log/log.h"
 #include "log/record.h"
 #include "plugin/paths.h"
 #include "replay/pace.h"
+#include "replay/play.h"
+#include "replay/ranking.h"
 #include "replay/replay.h"
+#include "replay/whatif.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+struct replay_words {
+    bool verify, debug, json;
+    uint64_t until;
+    int64_t deadline_ms;
+    const char *plugin_path, *speed, *pipe, *assessor, *assessor_args, *tuner;
+};
+
+/* ---- what --assessor and --tuner share ---- */
+
+static int replay_pipe(const struct replay_words *w, const char *path,
+                       FILE *out, struct err *err);
+static int replay_assessor(const struct replay_words *w, const char *path,
+                           const struct plugin_paths *paths,
+                           const struct log *log, FILE *out, struct err *err);
+static int replay_tuner(const struct replay_words *w, const char *path,
+                        const struct plugin_paths *paths, const struct log *log,
+                        FILE *out, struct err *err);
+
+/* Prints that the "tuner" or "assessor" is told to do the opposite of what the
+ * experiment does; `option` and a quote stand around the right arguments. */
+static void
+replay_print_against(FILE *out, const char *plugin, bool maximize,
+                     const char *option, const char *quote)
+{
+    static const char *const modes[] = {"minimize", "maximize"};
+
+    fprintf(out,
+            "the %s is to %s, the experiment %ss: give it "
+            "%s%s{\"optimize_mode\": \"%s\"}%s\n",
+            plugin, modes[!maximize], modes[maximize], option, quote,
+            modes[maximize], quote);
+}
+
+/* Prints the JSON text; takes it. */
+static int
+replay_print_json(FILE *out, struct buf *text, struct err *err)
+{
+    int rc = buf_check(text, "the table", err);
+
+    if (rc == 0)
+        fputs(buf_text(text), out);
+    buf_fini(text);
+    return rc;
+}
+
+/* ---- --assessor NAME, for people ---- */
+
+static void
+write_stop(const struct whatif_stop *s, char text[64])
+{
+    char value[NUMBER_TEXT_MAX];
+
+    number_format(s->value, value);
+    snprintf(text, 64, "stopped at step %zu (%s)", s->step, value);
+}
+
+static void
+write_recorded(const struct whatif_trial *t, char text[64])
+{
+    char value[NUMBER_TEXT_MAX];
+
+    number_format(t->final, value);
+    if (t->really.stops)
+        write_stop(&t->really, text);
+    else
+        snprintf(text, 64, "%s%s%s",
+                 t->ended ? command_event_name(t->event) : "had not ended",
+                 t->has_final ? " " : "", t->has_final ? value : "");
+}
+
+static void
+print_whatif_trial(FILE *out, const struct whatif_trial *t)
+{
+    char recorded[64], then[64] = "the same", saves[64] = "";
+
+    write_recorded(t, recorded);
+    if (t->then.stops) {
+        write_stop(&t->then, then);
+        if (t->then.arrival == t->really.arrival)
+            snprintf(then, sizeof then, "the same");
+        else
+            snprintf(saves, sizeof saves, "%zu steps, %.1f s", t->saved_steps,
+                     t->saved_s);
+    } else if (t->unknown) {
+        snprintf(then, sizeof then, "goes on: unknown");
+    }
+    visible_printf(out, "%s%-12s %-8s %6zu  %-34s %-34s %s\n",
+                   t->open ? "~" : " ", t->job, t->id, t->steps, recorded, then,
+                   saves);
+}
+
+static void
+print_whatif_best(FILE *out, const struct whatif *w)
+{
+    char value[NUMBER_TEXT_MAX];
+
+    if (w->best == NULL) {
+        visible_printf(out, "best trial: no trial has a final result\n");
+        return;
+    }
+    number_format(w->best->final, value);
+    visible_printf(out, "best trial: %s (%s, to %s): ", w->best->job, value,
+                   w->maximize ? "maximize" : "minimize");
+    if (!w->best->then.stops) {
+        visible_printf(out, "survives\n");
+        return;
+    }
+    visible_printf(out, "would be stopped at step %zu", w->best->then.step);
+    if (w->best_left != NULL) {
+        number_format(w->best_left->final, value);
+        visible_printf(out, "; the best that survives: %s (%s)",
+                       w->best_left->job, value);
+    }
+    fputc('\n', out);
+}
+
+static void
+print_whatif_limits(FILE *out, const struct whatif *w)
+{
+    if (w->against)
+        replay_print_against(out, "assessor", w->maximize, "--assessor-args ",
+                             "'");
+    if (w->unknown > 0)
+        visible_printf(
+            out,
+            "the log cannot tell: %zu trials that were really stopped "
+            "would go on; what would have come is unknown\n",
+            w->unknown);
+    if (w->first != 0)
+        visible_printf(
+            out,
+            "the first other decision is at command %" PRIu64
+            ", on trial %s: the %zu trials given out behind it (~) might "
+            "have been others, as the tuner goes by results\n",
+            w->first, w->first_trial->job, w->open);
+}
+
+static void
+print_whatif_table(FILE *out, const struct whatif *w)
+{
+    visible_printf(out, " %-12s %-8s %6s  %-34s %-34s %s\n", "trial", "id",
+                   "steps", "recorded", "then", "saves");
+    for (size_t i = 0; i < w->n; i++)
+        print_whatif_trial(out, &w->trials[i]);
+    visible_printf(out, "assessor: %s\n", w->assessor);
+    visible_printf(
+        out,
+        "would stop %zu of %zu trials (recorded: %zu; %zu of them at the "
+        "same step)\n",
+        w->stopped_then, w->n, w->stopped_really, w->stopped_same);
+    visible_printf(out,
+                   "saves %zu of %zu recorded steps and %.1f s of trials\n",
+                   w->saved_steps, w->steps, w->saved_s);
+    print_whatif_best(out, w);
+    print_whatif_limits(out, w);
+}
+
+/* ---- --assessor NAME, for programs ---- */
+
+static void
+add_stop(struct json_writer *w, const char *key, const struct whatif_stop *s)
+{
+    if (!json_open_object_if(w, key, s->stops))
+        return;
+    json_add_unsigned(w, "step", s->step);
+    json_add_number(w, "value", s->value);
+    json_add_unsigned(w, "command", s->arrival);
+    json_add_integer(w, "time_us", s->time_us);
+    json_close(w);
+}
+
+static void
+add_whatif_job(struct json_writer *w, const char *key,
+               const struct whatif_trial *t)
+{
+    json_add_text(w, key, t == NULL ? NULL : t->job);
+}
+
+static void
+add_whatif_trial(struct json_writer *w, const struct whatif_trial *t)
+{
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", t->job);
+    json_add_raw(w, "parameter_id", t->id);
+    json_add_unsigned(w, "steps", t->steps);
+    json_add_text(w, "event", t->ended ? command_event_name(t->event) : NULL);
+    json_add_number(w, "final", t->has_final ? t->final : NAN);
+    add_stop(w, "recorded", &t->really);
+    add_stop(w, "then", &t->then);
+    json_add_unsigned(w, "saved_steps", t->saved_steps);
+    json_add_number(w, "saved_s",
+                    t->then.stops ? (double)(t->end_us - t->then.time_us) / 1e6
+                                  : 0);
+    json_add_bool(w, "unknown", t->unknown);
+    json_add_bool(w, "open", t->open);
+    json_close(w);
+}
+
+static int
+print_whatif_json(FILE *out, const struct whatif *what, struct err *err)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    w = json_begin_object(&text);
+    json_add_raw(&w, "assessor", what->assessor);
+    json_add_bool(&w, "maximize", what->maximize);
+    json_add_unsigned(&w, "trials", what->n);
+    json_add_unsigned(&w, "stopped", what->stopped_then);
+    json_add_unsigned(&w, "stopped_recorded", what->stopped_really);
+    json_add_unsigned(&w, "stopped_same", what->stopped_same);
+    json_add_unsigned(&w, "steps", what->steps);
+    json_add_unsigned(&w, "saved_steps", what->saved_steps);
+    json_add_number(&w, "saved_s", what->saved_s);
+    add_whatif_job(&w, "best", what->best);
+    if (what->best != NULL)
+        json_add_bool(&w, "best_survives", !what->best->then.stops);
+    else
+        json_add_text(&w, "best_survives", NULL);
+    add_whatif_job(&w, "best_left", what->best_left);
+    json_add_unsigned(&w, "unknown", what->unknown);
+    json_add_unsigned(&w, "first_other", what->first);
+    json_add_unsigned(&w, "open", what->open);
+    json_open_array(&w, "list");
+    for (size_t i = 0; i < what->n; i++)
+        add_whatif_trial(&w, &what->trials[i]);
+    json_end(&w);
+    buf_add_char(&text, '\n');
+    return replay_print_json(out, &text, err);
+}
+
+/* Does --assessor.  0, or -1: err tells. */
+static int
+replay_assessor(const struct replay_words *w, const char *path,
+                const struct plugin_paths *paths, const struct log *log,
+                FILE *out, struct err *err)
+{
+    const char *args = w->assessor_args == NULL ? "{}" : w->assessor_args;
+    struct json *doc = json_parse(args, strlen(args), JSON_UNIQUE, err);
+    struct whatif_setup setup = {.path = path,
+                                 .paths = paths,
+                                 .log = log,
+                                 .assessor = w->assessor,
+                                 .until = w->until};
+    struct whatif result;
+    int rc;
+
+    if (doc == NULL) {
+        err->code = ERR_USAGE;
+        return err_place(err, "--assessor-args");
+    }
+    setup.args = json_root(doc);
+    rc = whatif_run(&setup, &result, err);
+    if (rc == 0 && w->json)
+        rc = print_whatif_json(out, &result, err);
+    else if (rc == 0)
+        print_whatif_table(out, &result);
+    whatif_fini(&result);
+    json_free(doc);
+    return rc;
+}
+
+/* ---- --pipe 'COMMAND' ---- */
+
+static const enum command_code codes[] = {CMD_INITIALIZED,  CMD_NEW_TRIAL,
+                                          CMD_NO_MORE,      CMD_KILL_TRIAL,
+                                          CMD_DECIDE_TRIAL, CMD_ACKNOWLEDGE};
+#define N_CODES (sizeof codes / sizeof *codes)
+
+static void
+print_play_lines(FILE *out, const char *lines)
+{
+    const char *end;
+
+    for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
+        visible_printf(out, "difference: %.*s\n", (int)(end - lines), lines);
+}
+
+static void
+print_play_table(FILE *out, struct play_report *r, const char *command,
+                 bool shell)
+{
+    visible_printf(out, "%zu of %zu frames sent to %s, started %s: %s\n",
+                   r->sent, r->frames, command,
+                   shell ? "by a shell" : "without a shell", r->how);
+    visible_printf(out, "      recorded      came\n");
+    for (size_t i = 0; i < N_CODES; i++) {
+        const struct play_count *c = &r->counts[codes[i]];
+
+        if (c->recorded > 0 || c->came > 0)
+            visible_printf(out, "%s  %10zu%10zu\n",
+                           command_info(codes[i])->code, c->recorded, c->came);
+    }
+    visible_printf(out, "%zu TR are the same to the byte\n", r->same_bytes);
+    if (r->left_out > 0)
+        visible_printf(out,
+                       "%zu requests that the stop had dropped were not sent\n",
+                       r->left_out);
+    if (r->crossed > 0)
+        visible_printf(
+            out,
+            "%zu kills had crossed the end of their trial: what a tuner "
+            "hears of it may differ\n",
+            r->crossed);
+    if (r->resumed)
+        visible_printf(out,
+                       "the session had been stopped and resumed: played as "
+                       "one, in which nothing became void by a stop\n");
+    if (!r->ended)
+        visible_printf(out,
+                       "the session did not end by itself: ended with TE\n");
+    print_play_lines(out, buf_text(&r->lines));
+    if (r->differences > PLAY_LINES)
+        visible_printf(out, "and %zu more\n", r->differences - PLAY_LINES);
+    visible_printf(out, "%zu differences\n", r->differences);
+}
+
+static void
+print_play_json(FILE *out, struct play_report *r, bool shell)
+{
+    const char *lines = buf_text(&r->lines), *end;
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    w = json_begin_object(&text);
+    json_add_unsigned(&w, "frames", r->frames);
+    json_add_unsigned(&w, "sent", r->sent);
+    json_add_bool(&w, "shell", shell);
+    json_add_unsigned(&w, "left_out", r->left_out);
+    json_add_unsigned(&w, "crossed", r->crossed);
+    json_add_bool(&w, "resumed", r->resumed);
+    json_add_bool(&w, "ended", r->ended);
+    json_add_text(&w, "end", r->how);
+    json_open_object(&w, "counts");
+    for (size_t i = 0; i < N_CODES; i++) {
+        json_open_object(&w, command_info(codes[i])->code);
+        json_add_unsigned(&w, "recorded", r->counts[codes[i]].recorded);
+        json_add_unsigned(&w, "came", r->counts[codes[i]].came);
+        json_close(&w);
+    }
+    json_close(&w);
+    json_add_unsigned(&w, "same_bytes", r->same_bytes);
+    json_add_unsigned(&w, "differences", r->differences);
+    json_open_array(&w, "lines");
+    for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
+        json_add_string(&w, NULL, lines, (size_t)(end - lines));
+    json_end(&w);
+    fprintf(out, "%s\n", buf_text(&text));
+    buf_fini(&text);
+}
+
+/* Does --pipe.  Returns an exit status; -1: err tells why the log could not be
+ * played. */
+static int
+replay_pipe(const struct replay_words *w, const char *path, FILE *out,
+            struct err *err)
+{
+    bool shell;
+    const char **argv = play_words(w->pipe, &shell, err);
+    struct play_setup setup = {
+        .path = path, .argv = argv, .deadline_ms = w->deadline_ms};
+    struct play_report report;
+    int status = -1;
+
+    if (argv == NULL)
+        return err_place(err, "--pipe");
+    if (play_run(&setup, &report, err) == 0) {
+        if (w->json)
+            print_play_json(out, &report, shell);
+        else
+            print_play_table(out, &report, w->pipe, shell);
+        status = report.differences == 0 ? EXIT_DONE : EXIT_FAILED;
+    }
+    play_report_fini(&report);
+    free(argv);
+    return status;
+}
+
+/* ---- --tuner NAME[:JSON], for people ---- */
+
+static void
+write_final(const struct ranking_trial *t, char text[NUMBER_TEXT_MAX])
+{
+    if (t->has_final)
+        number_format(t->final, text);
+    else
+        snprintf(text, NUMBER_TEXT_MAX, "none");
+}
+
+static void
+print_ranking_trial(FILE *out, const struct ranking *r,
+                    const struct ranking_trial *t)
+{
+    const char *job = t->job == NULL ? "-" : t->job;
+    const char *parameters = t->parameters == NULL ? "-" : t->parameters;
+    char final[NUMBER_TEXT_MAX], rank[16] = "-";
+
+    write_final(t, final);
+    if (!isnan(t->rank))
+        snprintf(rank, sizeof rank, "%.1f %%", 100 * t->rank);
+    visible_printf(out, "%-12s %-8s %-14s ", job, t->id, final);
+    if (t->unfit)
+        visible_printf(out,
+                       "not told: it does not fit the search space any more\n");
+    else if (!t->has_final)
+        visible_printf(out, "not told: the log has no final result\n");
+    else if (r->can_rank)
+        visible_printf(out, "%8s  %s\n", rank, parameters);
+    else
+        visible_printf(out, "%s\n%38s%s\n", parameters, "instead: ",
+                       t->own == NULL ? "nothing, it would wait" : t->own);
+}
+
+static void
+print_ranking_best(FILE *out, const struct ranking *r)
+{
+    char value[NUMBER_TEXT_MAX];
+
+    if (r->best == NULL) {
+        visible_printf(out, "best trial: no trial has a final result\n");
+        return;
+    }
+    number_format(r->best->final, value);
+    visible_printf(
+        out, "best trial: %s (%s, to %s): given out with %zu results known",
+        r->best->job, value, r->maximize ? "maximize" : "minimize",
+        r->best->known_then);
+    if (!r->can_rank)
+        visible_printf(out, "\n");
+    else if (!r->preferred)
+        visible_printf(
+            out,
+            "; this tuner did not prefer it to %.0f %% of the search "
+            "space before its result\n",
+            100 * RANKING_TOP);
+    else if (r->since < r->best->known_then)
+        visible_printf(
+            out,
+            "; this tuner prefers it to %.0f %% of the search space from "
+            "%zu on, %zu earlier\n",
+            100 * RANKING_TOP, r->since, r->best->known_then - r->since);
+    else
+        visible_printf(
+            out,
+            "; this tuner prefers it to %.0f %% of the search space from "
+            "%zu on, no earlier\n",
+            100 * RANKING_TOP, r->since);
+}
+
+static void
+print_ranking_limits(FILE *out, const struct ranking *r)
+{
+    if (r->against)
+        replay_print_against(out, "tuner", r->maximize, "", "");
+    if (r->silent + r->unfit > 0)
+        visible_printf(
+            out,
+            "not told: %zu trials without a final result (stopped, failed "
+            "or still running), %zu that do not fit\n",
+            r->silent, r->unfit);
+    visible_printf(
+        out, "the log cannot tell what this tuner's own suggestions would "
+             "have brought: what it asks for is not in it\n");
+}
+
+static void
+print_ranking_table(FILE *out, const struct ranking *r)
+{
+    visible_printf(out, "%-12s %-8s %-14s %s\n", "trial", "id", "result",
+                   r->can_rank
+                       ? "better than  parameters (of the search space, "
+                         "before its result)"
+                       : "parameters");
+    for (size_t i = 0; i < r->n; i++)
+        print_ranking_trial(out, r, &r->trials[i]);
+    visible_printf(out, "tuner: %s\n", r->tuner);
+    visible_printf(out, "told: %zu results of %zu trials, %zu imported\n",
+                   r->told, r->n, r->imported);
+    if (!r->can_rank)
+        visible_printf(out,
+                       "this tuner cannot rank parameters (it has no `score`): "
+                       "beside the recorded ones stand its own\n");
+    else if (isnan(r->mean_rank))
+        visible_printf(out, "it has no opinion of any of them\n");
+    else
+        visible_printf(
+            out,
+            "on average it likes them better than %.1f %% of %d samples "
+            "of the search space; by chance: 50 %%\n",
+            100 * r->mean_rank, RANKING_SAMPLES);
+    print_ranking_best(out, r);
+    print_ranking_limits(out, r);
+}
+
+/* ---- --tuner NAME[:JSON], for programs ---- */
+
+static void
+add_ranking_trial(struct json_writer *w, const struct ranking_trial *t)
+{
+    json_open_object(w, NULL);
+    json_add_text(w, "trial", t->job);
+    json_add_raw(w, "parameter_id", t->id);
+    json_add_raw(w, "parameters", t->parameters);
+    json_add_number(w, "final", t->has_final ? t->final : NAN);
+    json_add_bool(w, "told", t->has_final && !t->unfit);
+    json_add_unsigned(w, "known_then", t->known_then);
+    json_add_unsigned(w, "known", t->known);
+    json_add_number(w, "rank", t->rank);
+    json_add_raw(w, "own", t->own);
+    json_close(w);
+}
+
+static int
+print_ranking_json(FILE *out, const struct ranking *r, struct err *err)
+{
+    struct json_writer w;
+    struct buf text;
+
+    buf_init(&text, SIZE_MAX / 2);
+    w = json_begin_object(&text);
+    json_add_raw(&w, "tuner", r->tuner);
+    json_add_bool(&w, "maximize", r->maximize);
+    json_add_bool(&w, "can_rank", r->can_rank);
+    json_add_unsigned(&w, "trials", r->n);
+    json_add_unsigned(&w, "told", r->told);
+    json_add_unsigned(&w, "imported", r->imported);
+    json_add_unsigned(&w, "without_result", r->silent);
+    json_add_unsigned(&w, "unfit", r->unfit);
+    json_add_number(&w, "mean_rank", r->mean_rank);
+    json_add_text(&w, "best", r->best == NULL ? NULL : r->best->job);
+    json_add_unsigned_if(&w, "best_preferred_from", r->preferred, r->since);
+    json_open_array(&w, "list");
+    for (size_t i = 0; i < r->n; i++)
+        add_ranking_trial(&w, &r->trials[i]);
+    json_end(&w);
+    buf_add_char(&text, '\n');
+    return replay_print_json(out, &text, err);
+}
+
+/* Does --tuner.  0, or -1: err tells. */
+static int
+replay_tuner(const struct replay_words *w, const char *path,
+             const struct plugin_paths *paths, const struct log *log, FILE *out,
+             struct err *err)
+{
+    size_t len = strcspn(w->tuner, ":");
+    const char *args = w->tuner[len] == ':' ? w->tuner + len + 1 : "{}";
+    struct json *doc = json_parse(args, strlen(args), JSON_UNIQUE, err);
+    char *name = strndup(w->tuner, len);
+    struct ranking_setup setup = {
+        .path = path, .paths = paths, .log = log, .until = w->until};
+    struct ranking result = {0};
+    int rc = -1;
+
+    if (doc == NULL && err->code == ERR_INPUT)
+        err->code = ERR_USAGE;
+    if (doc == NULL)
+        err_place(err, "--tuner %.64s", name == NULL ? "" : name);
+    else if (name == NULL || len == 0)
+        err_set(err, name == NULL ? ERR_MEMORY : ERR_USAGE,
+                "--tuner: expected NAME or NAME:JSON, got '%.100s'", w->tuner);
+    else {
+        setup.tuner = name;
+        setup.args = json_root(doc);
+        rc = ranking_run(&setup, &result, err);
+    }
+    if (rc == 0 && w->json)
+        rc = print_ranking_json(out, &result, err);
+    else if (rc == 0)
+        print_ranking_table(out, &result);
+    ranking_fini(&result);
+    json_free(doc);
+    free(name);
+    return rc;
+}
+
+/* ---- the verb ---- */
 
 static const char help[] =
     "usage: tunepipe replay LOG [--verify | --speed real|N|max] [--until N]\n"
@@ -69,7 +657,7 @@ static const char help[] =
     "shown (with --pipe all); 2 usage; 3 the plugins cannot be loaded; 5 the log\n"
     "is damaged.\n";
 
-/* Who prints what, and when. */
+/* What is printed, and where. */
 struct show {
     FILE *out;
     struct pace pace;
@@ -86,7 +674,7 @@ print_derived(void *ctx, const struct emission *e)
                    e->len > 0 ? e->payload : "");
 }
 
-/* A line when the record is due. */
+/* Prints a record when it is due. */
 static int
 print_paced(void *ctx, const struct record *r, struct err *err)
 {
@@ -184,7 +772,7 @@ compare(const struct replay_words *w, const char *path,
     return rc;
 }
 
-/* The exit status, or -1: err tells. */
+/* Replays the log.  Returns the exit status, or -1: err tells. */
 static int
 replay(const struct replay_words *w, const char *word, FILE *out,
        struct err *err)
@@ -208,7 +796,7 @@ replay(const struct replay_words *w, const char *word, FILE *out,
     return rc;
 }
 
-/* Each of the usages has options of its own. */
+/* Refuses options that belong to different usages. */
 static int
 check_words(const struct replay_words *w, struct err *err)
 {

@@ -61,12 +61,12 @@ static const struct option options[] = {
 #undef OF
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* What is written, and where. */
+/* What is written, and where to. */
 struct writing {
     const char *folder, *out; /* NULL: stdout */
     bool json;
     uint64_t refresh_s; /* 0: once */
-    bool told;          /* which file it is */
+    bool told;          /* it was said which file that is */
 };
 
 static int

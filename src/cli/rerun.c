@@ -67,12 +67,13 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* The folder of what is run again, and what is on record of it. */
+/* The attempt that is run again, its folder, and what is on record of it. */
 struct which {
     char name[64]; /* "00003.1" */
     char *from, *to;
     const struct results *results;
-    const struct result *result; /* NULL: of another attempt, or none */
+    /* NULL: it is another attempt's, or there is none. */
+    const struct result *result;
     bool json;
 };
 
@@ -106,7 +107,7 @@ find_result(const struct results *r, const char *id, size_t len)
     return NULL;
 }
 
-/* "3" and "00003" mean the last attempt. */
+/* Writes the attempt's name; "3" and "00003" mean the trial's last attempt. */
 static void
 name_trial(const struct results *r, const char *word, struct which *w)
 {
@@ -129,7 +130,8 @@ name_trial(const struct results *r, const char *word, struct which *w)
     } while (is_there(r, next));
     snprintf(next, sizeof next, "%s.%llu", id, attempt - 1);
     if (strcmp(w->name, attempt == 1 ? id : next) == 0)
-        w->result = find_result(r, id, strlen(id)); /* it is the last one's */
+        /* the result is the last attempt's */
+        w->result = find_result(r, id, strlen(id));
 }
 
 static int
@@ -147,7 +149,7 @@ find_trial(const struct results *r, const char *word, struct which *w,
     return w->from == NULL ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 }
 
-/* What is run is what the trial's folder keeps. */
+/* Refuses a folder that is not the caller's own: what it keeps is executed. */
 static int
 check_own(const struct which *w, struct err *err)
 {
@@ -328,7 +330,7 @@ go(struct experiment *x, void *ctx)
     return status_of(&out);
 }
 
-/* [FOLDER] TRIAL. */
+/* Reads the operands [FOLDER] TRIAL. */
 static struct results *
 load(int argc, char **argv, struct err *err)
 {

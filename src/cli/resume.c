@@ -59,11 +59,12 @@ static const char help[] =
 struct words {
     const char *dispatcher;
     uint64_t max_trials; /* 0: as before */
-    int64_t max_ms;      /* the same */
+    int64_t max_ms;      /* 0: as before */
     bool retry_failed;
 };
 
-/* As the last manager had them, or as is said now. */
+/* Sets the limits of the experiment, as the last manager had them, or as the
+ * options say. */
 static void
 set_limits(struct experiment *x, const char *folder, const struct words *w)
 {
@@ -75,7 +76,7 @@ set_limits(struct experiment *x, const char *folder, const struct words *w)
     x->max_experiment_ms = w->max_ms > 0 ? w->max_ms : b.max_ms;
 }
 
-/* Whether one that is over is given more to do. */
+/* Whether an experiment that is over is given more to do. */
 static bool
 extends(const struct results *r, const struct words *w)
 {

@@ -3,7 +3,7 @@
 #include "cli/target.h"
 #include "cli/verb.h"
 
-#include "cli/database.h"
+#include "cli/module.h"
 #include "core/err.h"
 #include "core/nearest.h"
 #include "manager/results.h"
@@ -124,7 +124,7 @@ read_want(const struct words *w, struct page_want *out, struct err *err)
     return w->sort == NULL ? 0 : page_sort_parse(w->sort, &out->sort, err);
 }
 
-/* 1: there is no database that helps. */
+/* Reads a page from the database.  1: there is no database that helps. */
 static int
 find_page(struct page *p, const char *folder, const struct page_want *want)
 {

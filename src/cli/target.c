@@ -20,7 +20,7 @@
 
 #define USUAL "tunepipe-experiments"
 
-/* When an experiment began: its file is written once. */
+/* When an experiment began: the time of a file that is written once. */
 static int
 began(const char *folder, struct timespec *out)
 {

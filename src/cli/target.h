@@ -13,32 +13,33 @@ struct err;
  * in ./tunepipe-experiments, which is told on stderr.  NULL: err. */
 char *target_folder(const char *verb, const char *given, struct err *err);
 
-/* The same from a verb's words, of which there is none or one. */
+/* The folder of an experiment from a verb's operands, of which there is one or
+ * none; as target_folder(). */
 char *target_of_words(const char *verb, int argc, char **argv, struct err *err);
 
-/* For verbs that read a folder, run or not: its name as it was given, or as
- * target_folder() finds it; to be freed. */
+/* For verbs that read a folder, whether it runs or not: its name as it was
+ * given, or as target_folder() finds it; to be freed. */
 char *target_given(const char *verb, int argc, char **argv, struct err *err);
 
-/* -1 where no manager lives: err says how the experiment ended, and how to go
- * on where that can be. */
+/* Connects to the experiment's manager.  -1 where none lives: err says how the
+ * experiment ended, and how to go on where that is possible. */
 int target_connect(struct control_client *l, const char *folder,
                    struct err *err);
 
 /* For a verb about one experiment, whose options are read: finds the folder
- * from what is left of its words, of which there is none or one, acts on it,
- * tells what went wrong and returns the exit status. */
+ * from its operands, of which there is one or none, calls `act` for it, tells
+ * what went wrong and returns the exit status. */
 int target_run(const char *verb, int argc, char **argv,
                int (*act)(const char *folder, const void *words,
                           struct err *err),
                const void *words);
 
-/* The same for a verb that sends a request and has no more to say than that it
- * was done. */
+/* target_run() for a verb that sends a request and prints nothing of the
+ * answer. */
 int target_run_request(const char *verb, int argc, char **argv,
                        const char *request);
 
-/* One request, one answer; *doc is to be freed. */
+/* Sends one request and waits for its answer; *doc is to be freed. */
 int target_ask(const char *folder, const char *request, struct json **doc,
                struct jval *answer, struct err *err);
 
@@ -52,14 +53,14 @@ int target_ask(const char *folder, const char *request, struct json **doc,
 #define REQUEST_STATUS "{\"command\": \"status\"}"
 #define REQUEST_STATUS_ALL "{\"command\": \"status\", \"rows\": 1000000}"
 
-/* As target_ask() for a verb that has no more to say than what was done. */
+/* target_ask() for a verb that prints nothing of the answer. */
 int target_tell(const char *folder, const char *request, struct err *err);
 
-/* An answer as it is, a line of JSON; -1: out of memory. */
+/* Prints an answer as it is, a line of JSON; -1: out of memory. */
 int target_print_answer(struct jval answer, struct err *err);
 
-/* How an experiment has ended, a line; -1: its manager was killed and left no
- * word. */
+/* Prints in a line how an experiment has ended; -1: its manager was killed and
+ * left no summary. */
 int target_print_end(const char *folder, struct err *err);
 
 #endif

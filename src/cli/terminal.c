@@ -50,7 +50,8 @@ terminal_open(struct terminal *t, int in, int out, struct err *err)
     now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     now.c_cc[VMIN] = 1;
     now.c_cc[VTIME] = 0;
-    now.c_cc[VSUSP] = _POSIX_VDISABLE; /* it would leave the screen as it is */
+    /* a stop would leave the screen as it is */
+    now.c_cc[VSUSP] = _POSIX_VDISABLE;
     if (tcsetattr(in, TCSANOW, &now) != 0 ||
         file_write_all(out, ENTER, sizeof ENTER - 1, NULL) != 0)
         return err_errno(err, ERR_SYSTEM, "the terminal");
@@ -79,8 +80,8 @@ terminal_size(const struct terminal *t, size_t *rows, size_t *columns)
     *columns = known ? size.ws_col : 80;
 }
 
-/* The bytes of the first `columns` characters of a line; each of them takes
- * one. */
+/* How many bytes the first `columns` characters of a line take, each of which
+ * is one column wide. */
 static size_t
 cut(const char *line, size_t len, size_t columns)
 {

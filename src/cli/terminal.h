@@ -16,22 +16,22 @@ struct terminal {
     bool open;
 };
 
-/* By the words of the locale in the environment. */
+/* Whether the locale in the environment is one with UTF-8. */
 bool terminal_has_utf8(void);
-/* Whether both can be used so. */
+/* Whether both descriptors are a terminal that can be painted. */
 bool terminal_can(int in, int out);
 
-/* Another screen, no cursor, keys as they are pressed; Ctrl-C stays what it
- * is. */
+/* Switches to another screen without a cursor, and gets keys as they are
+ * pressed; Ctrl-C stays what it is. */
 int terminal_open(struct terminal *t, int in, int out, struct err *err);
-/* All as it was. */
+/* Restores the screen, the cursor and the keys. */
 void terminal_close(struct terminal *t);
 
 void terminal_size(const struct terminal *t, size_t *rows, size_t *columns);
 
-/* Makes of lines of text, each ended by LF, what paints a screen of that size:
- * cut on the right and below, one blank where less.  The first `bold` lines are
- * so. */
+/* Appends what paints a screen of that size with lines of text, each ended by
+ * LF: cut on the right and below, blank where there is less.  The first `bold`
+ * lines are bold. */
 void terminal_frame(const char *text, size_t rows, size_t columns, size_t bold,
                     struct buf *out);
 

@@ -23,7 +23,8 @@
 
 #define TEXT_MAX ((size_t)16 << 20)
 #define ROWS_LEAST 8
-#define LINES_AROUND 9 /* the head, blank ones, the table's heading, keys */
+/* lines that are no trials: the head, blank ones, the table's heading, keys */
+#define LINES_AROUND 9
 #define SECOND_NS 1000000000
 
 static const char help[] =
@@ -47,12 +48,12 @@ struct top {
     int signal_fd;
     bool screen; /* else lines */
     struct json *account;
-    struct jval now; /* of it */
+    struct jval now; /* the newest account; lies in the document */
     int64_t came_ns;
     size_t rows, columns;
-    char *told;   /* the last line */
-    bool stopped; /* the manager is */
-    bool done;    /* left by the user */
+    char *told;   /* the last line that was printed */
+    bool stopped; /* the manager is stopped (SIGSTOP) */
+    bool done;    /* the user has left */
 };
 
 static int
@@ -102,7 +103,7 @@ paint(const struct top *t)
     buf_fini(&text);
 }
 
-/* One that says the same as the one before is left out. */
+/* Prints an account as a line, unless it says the same as the one before. */
 static int
 tell(struct top *t, struct err *err)
 {
@@ -134,7 +135,7 @@ show(struct top *t, struct err *err)
     return 0;
 }
 
-/* The last of those that have come. */
+/* Takes the last of the accounts that have come. */
 static int
 take_accounts(struct top *t, struct err *err)
 {
@@ -179,7 +180,7 @@ take_signal(struct top *t, struct err *err)
     return ask(t, err);
 }
 
-/* Until the clock shows another second. */
+/* Milliseconds until the clock shows another second. */
 static int
 until_tick(const struct top *t)
 {
@@ -236,7 +237,7 @@ open_signals(struct err *err)
                : err_errno(err, ERR_SYSTEM, "cannot wait for signals");
 }
 
-/* The manager's end is the end of this, too. */
+/* Watches the experiment until its manager ends, or the user leaves. */
 static int
 watch(struct top *t, const char *folder, struct err *err)
 {

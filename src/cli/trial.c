@@ -96,7 +96,7 @@ static const char help[] =
     "this is no trial; 3 DIR is no experiment's folder; 7, 8, 9 (report\n"
     "--sync) it should stop, pause, finish.\n";
 
-/* The trial's folder, or NULL with the reason. */
+/* The trial's folder, or NULL: err tells why. */
 static const char *
 folder(struct err *err)
 {
@@ -134,15 +134,15 @@ struct report_words {
     bool final, done, sync;
 };
 
-/* param's own is the whole of its words. */
+/* The options of all words of the verb; "default" is param's. */
 static const struct option options[] = {
-    {"default", OPTION_TEXT, 0, "VALUE"}, /* of param */
-    /* of report */
+    {"default", OPTION_TEXT, 0, "VALUE"}, /* for param */
+    /* for report */
     {"final", OPTION_FLAG, offsetof(struct report_words, final), NULL},
     {"done", OPTION_FLAG, offsetof(struct report_words, done), NULL},
     {"sync", OPTION_FLAG, offsetof(struct report_words, sync), NULL},
-    TRIAL_CONTROL_JSON,   /* of ls */
-    TRIAL_CONTROL_FAILED, /* of retry */
+    TRIAL_CONTROL_JSON,   /* for ls */
+    TRIAL_CONTROL_FAILED, /* for retry */
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -202,7 +202,7 @@ print_all(int argc, char **argv, struct err *err)
     return status;
 }
 
-/* With --deterministic each intermediate report waits. */
+/* Whether each intermediate report waits for its answer (--deterministic). */
 static bool
 in_lockstep(void)
 {
@@ -211,7 +211,7 @@ in_lockstep(void)
     return word != NULL && strcmp(word, "1") == 0;
 }
 
-/* 0, -1, or what the trial is told by the exit status. */
+/* Reports.  0, -1, or an exit status that tells the trial what to do. */
 static int
 report(int argc, char **argv, struct err *err)
 {

@@ -19,11 +19,11 @@
 
 struct named {
     char *folder;
-    char **trials; /* of argv */
+    char **trials; /* lie in argv */
     int n;
 };
 
-/* [DIR] TRIAL...: a number is no folder. */
+/* Reads the operands [DIR] TRIAL...: a number is no folder. */
 static int
 read_named(const char *verb, int argc, char **argv, struct named *out,
            struct err *err)
@@ -111,7 +111,8 @@ print_new(struct jval answer)
             puts(id);
 }
 
-/* One that is over can be given more to do, by another manager. */
+/* Refuses for an experiment without a manager; one that is over may be given
+ * more to do by another manager. */
 static int
 refuse(const char *folder, struct err *err)
 {

@@ -14,7 +14,7 @@ struct trial_control_words {
     bool json, failed;
 };
 
-/* For the table of the verb. */
+/* Rows for the table of options of the verb. */
 #define TRIAL_CONTROL_JSON                                                    \
     {                                                                         \
         "json", OPTION_FLAG, offsetof(struct trial_control_words, json), NULL \

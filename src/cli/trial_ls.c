@@ -20,13 +20,13 @@
 #define LINE_MAX_BYTES ((size_t)64 << 20)
 #define TEXT_MAX 80
 
-/* One trial, of the results or of those that live; borrowed. */
+/* A trial that has a result or lives; borrowed. */
 struct row {
     const char *trial, *status, *why;
     const char *from;              /* the trial it goes on from; "": none */
     double value, latest, seconds; /* NAN: none */
     const char *parameters;        /* JSON text, or */
-    struct jval live;              /* the manager's word of it */
+    struct jval live;              /* what the manager tells of it */
 };
 
 struct rows {
@@ -60,8 +60,8 @@ row_of_live(struct jval trial)
                         .live = trial};
 }
 
-/* By number; of two with the same the result first, which is the later word:
- * who has one lives no more. */
+/* Orders by number; of two rows with the same number the result comes first,
+ * which is newer: a trial with a result lives no more. */
 static int
 compare(const void *a, const void *b)
 {
@@ -186,7 +186,7 @@ print_json(const struct rows *rows)
     buf_fini(&text);
 }
 
-/* Whether a column for them is worth its room. */
+/* Whether a column for the trials' origins is worth its room. */
 static bool
 has_origins(const struct rows *rows)
 {
@@ -207,8 +207,8 @@ print(const struct rows *rows)
         print_row(&rows->items[i], origins);
 }
 
-/* What lives is asked for first: what ends meanwhile is then among the
- * results. */
+/* Lists the trials.  Those that live are asked for first: one that ends
+ * meanwhile is then among the results. */
 static int
 list(const char *folder, bool json, struct err *err)
 {

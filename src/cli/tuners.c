@@ -19,7 +19,8 @@
 
 #define OUTPUT_MAX (16u << 20)
 
-/* "at least 1, at most 100", "best or mean", or "". */
+/* Appends an argument's range: "at least 1, at most 100", "best or mean", or
+ * "". */
 static void
 write_range(const struct tp_arg *arg, struct buf *out)
 {
@@ -45,7 +46,7 @@ write_arg(const struct tp_arg *arg, struct buf *out)
     buf_printf(out, "%s\n", arg->doc);
 }
 
-/* It decides itself how long trials run. */
+/* Whether the tuner decides itself how long trials run. */
 static bool
 advises(const struct plugin *p)
 {
@@ -97,7 +98,7 @@ write_plugin_json(const struct plugin *p, struct buf *out)
     json_end(&w);
 }
 
-/* One file: what it is, or why it is refused. */
+/* Appends a file: what plugin it is, or why it is refused. */
 static void
 write_file(const char *file, bool json, struct json_writer *list)
 {
@@ -120,7 +121,7 @@ write_file(const char *file, bool json, struct json_writer *list)
     plugin_unload(p);
 }
 
-/* `exec` is no plugin: it is in the dispatcher. */
+/* Appends `exec`, which is no plugin: it is in the dispatcher. */
 static void
 write_programs(bool json, struct json_writer *list)
 {

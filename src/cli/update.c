@@ -44,7 +44,7 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* What no experiment can have, and what was not given. */
+/* a value that no experiment can have, for an option that is not given */
 #define NOT_GIVEN UINT64_MAX
 
 static int

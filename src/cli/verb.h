@@ -20,8 +20,11 @@ enum exit_status {
     EXIT_GRACE = 6,    /* a plugin was still computing when the grace ended */
     EXIT_STOP = 7,     /* a synchronous report: the trial should end, not
                           being worth its time */
-    EXIT_PAUSE = 8,    /* the same: for now; another may go on from there */
-    EXIT_FINISH = 9,   /* the same: this was its final result */
+    /* a synchronous report: the trial should pause; another may go on from
+     * there */
+    EXIT_PAUSE = 8,
+    /* a synchronous report: this was the trial's final result */
+    EXIT_FINISH = 9,
 };
 
 #include <stddef.h>
@@ -36,22 +39,23 @@ struct verb {
     int (*run)(int argc, char **argv); /* argv[0] is the name */
     const struct option *options;      /* n_options long: run's own table */
     size_t n_options;
-    const char *operand; /* as struct option's value; "a|b FILE": one of a, b,
-                            then a FILE; NULL: takes none */
+    /* What it takes beside options, as struct option's value; "a|b FILE": one
+     * of a, b, then a FILE; NULL: nothing. */
+    const char *operand;
 };
 
-/* `tunepipe --verbs`: the table, from which scripts/gen-completion makes the
- * shells' completions.  A line a verb: VERB, "-", OPERAND, summary; and then
- * one an option: VERB, --NAME, VALUE, ""; separated by TABs, "-" where there
- * is none. */
+/* Prints the table of verbs for `tunepipe --verbs`, from which
+ * scripts/gen-completion makes the shells' completions.  A line for each verb:
+ * VERB, "-", OPERAND, summary; and then one for each of its options: VERB,
+ * --NAME, VALUE, ""; separated by TABs, "-" where there is none. */
 void verb_list(const struct verb *const *verbs, size_t n);
 
 /* Prints "tunepipe VERB: error: TEXT" and returns the status that fits the
  * error's code. */
 int verb_fail(const char *verb, const struct err *err);
 
-/* For verbs whose work is to print: `status`, or what a failed write makes of
- * it, told. */
+/* For verbs whose work is to print: returns `status`, or the status of a write
+ * that failed, which is told. */
 int verb_printed(const char *verb, int status);
 
 /* For verbs that load plugins: what those print goes to stderr from now on, so

@@ -65,7 +65,7 @@ refuse(const struct words *w, const char *what, struct err *err)
                    what);
 }
 
-/* An event, or why there will be none. */
+/* Prints the answer if it is an event; else err says why no more will come. */
 static int
 print_event(struct jval answer, const struct words *w, struct err *err)
 {
@@ -127,7 +127,8 @@ ask(struct control_client *c, const struct words *w, struct err *err)
     return rc == 0 ? take_answers(c, w, err) : -1;
 }
 
-/* What a state of an experiment is that has ended, is known from its folder. */
+/* Whether the experiment has ended in one of the wanted states, which its
+ * folder tells. */
 static bool
 has_ended(const char *folder, uint32_t wanted)
 {

@@ -75,8 +75,8 @@ print_interrupted(const char *trial)
     buf_fini(&line);
 }
 
-/* An interrupted trial waits for whoever resumes the experiment.  False: this
- * one is not, or the experiment runs. */
+/* Tells of an interrupted trial, which waits for the experiment to be resumed.
+ * False: the trial is not interrupted, or the experiment runs. */
 static bool
 tell_interrupted(const char *folder, uint64_t trial, bool json)
 {

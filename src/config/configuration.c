@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/configuration.h"
 
-#include "config/draft.h"
-#include "config/keys_failure.h"
 #include "config/keys.h"
 #include "config/reader.h"
-#include "config/spacekey.h"
 #include "config/v1.h"
-#include "config/wish_keys.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -43,13 +39,14 @@ check_folder(struct reader *r, const struct draft *d,
                        d->x.trial_folder);
 }
 
-/* A place that says which way is better. */
+/* A place in the configuration that says which results are better. */
 struct said {
     const char *path, *from; /* for problems, for people */
     const struct yaml_node *node;
 };
 
-/* What a Python class means by words of its own is not known. */
+/* Checks optimize_mode in arguments; what a Python class means by words of its
+ * own is not known. */
 static void
 check_word(struct reader *r, const struct said *place,
            const struct yaml_node *algorithm)
@@ -64,8 +61,8 @@ check_word(struct reader *r, const struct said *place,
             nearest_hint(place->node->text, words, 2, hint, sizeof hint));
 }
 
-/* The first place that says it counts; a folder from before there was
- * `direction` may hold two that contradict each other. */
+/* Takes a place's direction: the first place counts.  A folder from before
+ * there was the key `direction` may hold two that contradict each other. */
 static void
 take_mode(struct reader *r, struct draft *d, struct said *first,
           const struct said *place)
@@ -84,7 +81,7 @@ take_mode(struct reader *r, struct draft *d, struct said *first,
     }
 }
 
-/* Which results are better. */
+/* Finds out which results are better. */
 static void
 find_mode(struct reader *r, struct draft *d, const struct yaml_node *root)
 {
@@ -108,7 +105,7 @@ find_mode(struct reader *r, struct draft *d, const struct yaml_node *root)
             continue;
         if (experiment_is_direction(node->text))
             take_mode(r, d, &first, &places[i]);
-        else if (algorithms[i] != NULL) /* or it has been told */
+        else if (algorithms[i] != NULL) /* else the experiment tells it */
             check_word(r, &places[i], algorithms[i]);
     }
 }
@@ -150,8 +147,8 @@ is_bare(const struct algorithm *a)
            (a->class_name != NULL && a->code_folder == NULL);
 }
 
-/* The key `constraints` is a filter around all others, so that none of them
- * puts something else in the place of what holds. */
+/* Puts the key `constraints` as a filter around all others, so that none of
+ * them replaces a point that satisfies the constraints. */
 static void
 wrap_constraints(struct reader *r, struct draft *d)
 {
@@ -252,7 +249,8 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
     fill_defaults(r, d, root);
 }
 
-/* `as`: where it counts as standing; NULL: where it stands. */
+/* Notes the file's path and folder.  `as`: where it counts as lying; NULL:
+ * where it lies. */
 static int
 find_place(struct experiment *x, const char *path, const char *as,
            struct err *err)

@@ -7,18 +7,19 @@
 #include <stddef.h>
 
 struct key_doc {
-    const char *path; /* "metrics.final"; "*.name": wherever it stands */
+    const char *path; /* as in "metrics.final"; "*.name": wherever it stands */
     const char *text;
-    const char *type; /* JSON Schema, without the braces; NULL: as it is read */
+    const char *type; /* JSON Schema, without the braces; NULL: as the key's
+                         function reads it */
 };
 
 /* In place of a type: a list, of names or of maps of the key's own keys. */
 #define DOC_LIST_OF_KEYS "[]"
 
-/* NULL: there is none, which a test tells. */
+/* The sentence on a key; NULL: there is none, which a test tells. */
 const struct key_doc *key_doc_of(const char *path);
 
-/* All of them, ended by a NULL path. */
+/* All sentences, ended by a NULL path. */
 extern const struct key_doc key_docs[];
 
 #endif

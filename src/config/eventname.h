@@ -27,14 +27,14 @@ enum event_name {
     EVENT_BEST,
     EVENT_PLUGIN_ERROR,
     EVENT_DISPATCHER_RESTARTED,
-    EVENT_NAMES /* how many; at most 32 */
+    EVENT_NAMES /* number of names; at most 32 */
 };
 
-/* "trial.ended", ... */
+/* The text of a name: "trial.ended", ... */
 const char *event_name(enum event_name name);
 
-/* What `glob` means, one bit per name; 0 with err, which names the nearest,
- * when it is none of them. */
+/* The events that `glob` matches, a bit each; 0 when it matches none, with err,
+ * which names the nearest. */
 uint32_t event_names_like(const char *glob, struct err *err);
 
 #endif

@@ -9,8 +9,7 @@
 
 #include "config/platform.h"
 #include "config/wishes.h"
-#include "core/segment_policy.h"
-#include "core/sync_policy.h"
+#include "core/log_policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +23,8 @@ enum metrics_final { FINAL_UNSET, FINAL_LAST, FINAL_NONE };
 enum log_wish { LOG_WISH_UNSET, LOG_WISH_LESS, LOG_WISH_INFO, LOG_WISH_DEBUG };
 
 enum failure_then { FAILURE_SKIP, FAILURE_REPORT };
-/* UNSAID: PAUSE where a terminal shows what the manager says, else END. */
+/* What a repeated failure does.  UNSAID: PAUSE where a terminal shows what the
+ * manager says, else END. */
 enum failure_repeated {
     REPEATED_UNSAID,
     REPEATED_PAUSE,
@@ -32,11 +32,12 @@ enum failure_repeated {
     REPEATED_IGNORE
 };
 
-/* Ours: what becomes of a trial that failed, is lost or was short of memory. */
+/* The key onFailure: what becomes of a trial that failed, is lost or lacked
+ * memory. */
 struct on_failure {
     uint64_t retry;         /* how often it is tried again */
     int64_t backoff_ms;     /* before the first time; then it doubles */
-    enum failure_then then; /* when that is spent */
+    enum failure_then then; /* when it was tried so often */
     double value;           /* REPORT: the result that the tuner is told */
 };
 
@@ -51,8 +52,8 @@ enum checkpoints_keep {
     CHECKPOINTS_NONE
 };
 
-/* Which ones stay of what trials save; the newest of a trial that has not
- * ended does in any case. */
+/* Which checkpoints are kept; the newest of a trial that has not ended is in
+ * any case. */
 struct checkpoint_policy {
     enum checkpoints_keep keep;
     uint64_t max;   /* of each trial; 0: one, or, with ALL, no limit */
@@ -68,29 +69,30 @@ struct checkpoint_policy {
 
 /* A tuner, an assessor or a filter. */
 struct algorithm {
-    char *name;       /* NULL when absent, or when only a plugin is given */
+    /* Of a plugin; NULL when absent, or when only a file is given. */
+    char *name;
     char *plugin;     /* a file, absolute; NULL: one that comes with tunepipe */
     char *class_name; /* "module.Class", of Python; NULL: none */
-    char *code_folder; /* which holds the module; absolute */
+    char *code_folder; /* the folder that holds the module; absolute */
     char *args;    /* classArgs: a JSON object on one line, "{}" when absent */
-    unsigned line; /* of the key `tuner` or `assessor`; 0: absent */
+    unsigned line; /* of the key `tuner` or `assessor` in the file; 0: absent */
 };
 
 /* A command that is run when something happens. */
 struct hook_config {
-    char *glob;    /* of names of events, of which there is one at least */
+    char *glob;    /* of names of events, at least one of which it matches */
     char *command; /* for /bin/sh -c */
 };
 
 struct experiment {
     char *file;   /* the configuration, absolute */
-    char *folder; /* which holds it: relative paths begin there */
+    char *folder; /* the folder that holds it: relative paths begin there */
     char *name;   /* experimentName, else the file's name without its end */
 
-    char *search_space;           /* JSON on one line */
-    char *space_place;            /* where it stands, for problems: "e.yml:3" */
-    char *trial_command;          /* for /bin/sh -c */
-    char *prepare_command;        /* ours: before trialCommand; NULL: none */
+    char *search_space;    /* JSON on one line */
+    char *space_place;     /* where the space stands, for problems: "e.yml:3" */
+    char *trial_command;   /* for /bin/sh -c */
+    char *prepare_command; /* ours: before trialCommand; NULL: none */
     uint64_t prepare_concurrency; /* ours; 0: as many as concurrency */
     int64_t max_prepare_ms;       /* ours; 0: as max_trial_ms */
     char *trial_folder;           /* trialCodeDirectory, absolute */
@@ -136,23 +138,23 @@ struct experiment {
     struct hook_config hooks[EXPERIMENT_HOOKS_MAX]; /* ours: `on` */
     size_t n_hooks;
     uint64_t hook_concurrency; /* ours: how many run at a time */
-    int64_t hook_timeout_ms;   /* ours: of one */
+    int64_t hook_timeout_ms;   /* how long one may run */
     bool index;                /* ours: a database of results is kept */
     enum platform platform;    /* trainingService.platform */
-    struct wishes wishes;      /* of memory and devices */
+    struct wishes wishes;      /* what a trial needs of memory and devices */
     bool debug;                /* debug, or logLevel debug or trace */
 };
 
-/* fini: all that it points to. */
+/* Frees all that it points to; and it. */
 void experiment_fini(struct experiment *x);
 void experiment_free(struct experiment *x);
 
-/* "minimize" or "maximize"; NULL: that is not said. */
+/* The direction, "minimize" or "maximize"; NULL: the experiment names none. */
 const char *experiment_direction(const struct experiment *x);
-/* Whether it is one of the two. */
+/* Whether the word is one of these two. */
 bool experiment_is_direction(const char *word);
 
-/* "ignore", "latest", "best". */
+/* The policy as "ignore", "latest" or "best". */
 const char *early_stopped_name(enum early_stopped policy);
 
 #endif

@@ -1,20 +1,719 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/keys.h"
 
-#include "config/draft.h"
-#include "config/hookkey.h"
-#include "config/keys_algorithm.h"
-#include "config/keys_failure.h"
-#include "config/label_keys.h"
+#include "config/eventname.h"
+#include "config/experiment.h"
+#include "config/labels.h"
 #include "config/reader.h"
-#include "config/wish_keys.h"
+#include "config/wishes.h"
 #include "config/yaml.h"
+#include "core/buf.h"
+#include "core/bytes.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/number.h"
+#include "core/problems.h"
+#include "json.h"
 
 #include <math.h>
 #include <regex.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* What is missing in an algorithm that is written as a map with keys, or too
+ * much. */
+static void
+check_named(struct reader *r, const struct algorithm *a, const char *path)
+{
+    if (a->class_name != NULL && (a->name != NULL || a->plugin != NULL))
+        reader_problem(r, a->line, path, "has `className` and `%s`: give one",
+                       a->name != NULL ? "name" : "plugin");
+    else if (a->class_name == NULL && a->code_folder != NULL)
+        reader_problem(r, a->line, path,
+                       "has `codeDirectory`, and needs `className`");
+    else if (a->class_name == NULL && a->name == NULL && a->plugin == NULL)
+        reader_problem(r, a->line, path,
+                       "needs `name` (see tunepipe tuners), `plugin` or "
+                       "`className`");
+    else if (a->class_name != NULL && strchr(a->class_name, '.') == NULL)
+        reader_problem(r, a->line, path,
+                       "className: expected MODULE.CLASS, got '%.100s'",
+                       a->class_name);
+}
+
+/* Reads an algorithm into a struct algorithm, by algorithm_keys. */
+static void
+set_algorithm(struct reader *r, const struct key *key,
+              const struct yaml_node *node, const char *path, void *target)
+{
+    struct algorithm *a = target;
+    size_t before = r->problems->count;
+
+    a->line = node->key_line;
+    read_map(r, key->keys, node, path, target);
+    if (node->kind == YAML_MAP && node->count > 0 &&
+        r->problems->count == before)
+        check_named(r, a, path);
+    if (node->kind == YAML_MAP && node->count == 0)
+        reader_problem(r, node->key_line, path,
+                       "is empty; needs `name` (see tunepipe tuners)");
+}
+
+/* Reads the filters into a struct draft: a list of maps by filter_keys, or,
+ * without arguments, of names. */
+static void
+set_filters(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+    char place[KEY_PATH_MAX];
+
+    if (node->kind != YAML_SEQUENCE) {
+        reader_problem(r, node->line, path, "expected a list, got %s",
+                       yaml_type_name(node));
+        return;
+    }
+    if (node->count > EXPERIMENT_FILTERS_MAX) {
+        reader_problem(r, node->line, path,
+                       "has %zu filters, expected at most "
+                       "%d",
+                       node->count, EXPERIMENT_FILTERS_MAX);
+        return;
+    }
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
+        struct algorithm *a = &d->x.filters[d->x.n_filters];
+
+        snprintf(place, sizeof place, "%s[%zu]", path, d->x.n_filters++);
+        a->line = c->line;
+        if (c->kind == YAML_SCALAR)
+            set_text(r, key, c, place, &a->name);
+        else
+            read_map(r, key->keys, c, place, a);
+        if (c->kind == YAML_MAP && yaml_get(c, "name") == NULL)
+            reader_problem(r, c->line, place,
+                           "needs `name` (see tunepipe tuners)");
+    }
+}
+
+/* Reads the constraints into a struct draft: a list of texts, which the filter
+ * `constraints` gets as one. */
+static void
+set_constraints(struct reader *r, const struct key *key,
+                const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+    struct buf all;
+    size_t n = 0;
+
+    (void)key;
+    if (node->kind != YAML_SEQUENCE) {
+        reader_problem(r, node->line, path, "expected a list of texts, got %s",
+                       yaml_type_name(node));
+        return;
+    }
+    buf_init(&all, YAML_TEXT_MAX);
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
+        if (c->kind != YAML_SCALAR || c->text[0] == '\0')
+            reader_problem(r, c->line, path,
+                           "[%zu] is %s, expected a text such as 'x < y'", n,
+                           c->kind == YAML_SCALAR ? "empty"
+                                                  : yaml_type_name(c));
+        else
+            buf_printf(&all, "%s%s", all.len > 0 ? "; " : "", c->text);
+        n++;
+    }
+    d->constraints_line = node->key_line;
+    d->constraints = buf_take(&all);
+    if (all.failed || d->constraints == NULL)
+        reader_problem(r, node->line, path, "out of memory");
+    buf_fini(&all);
+}
+
+#define IN(member) offsetof(struct algorithm, member)
+/* The keys of a struct algorithm. */
+static const struct key algorithm_keys[] = {
+    {"name", set_text, IN(name), KEY_DISPATCH, NULL, NULL, NULL},
+    {"plugin", set_path, IN(plugin), KEY_DISPATCH, NULL, NULL, NULL},
+    {"classArgs", set_json_map, IN(args), KEY_DISPATCH, NULL, NULL, NULL},
+    {"className", set_text, IN(class_name), KEY_DISPATCH, NULL, NULL, NULL},
+    {"codeDirectory", set_path, IN(code_folder), KEY_DISPATCH, NULL, NULL,
+     NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
+/* The keys of a filter, which is a struct algorithm, too. */
+static const struct key filter_keys[] = {
+    {"name", set_text, IN(name), KEY_DISPATCH, NULL, NULL, NULL},
+    {"args", set_json_map, IN(args), KEY_DISPATCH, NULL, NULL, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+#undef IN
+
+/* ---- onFailure ---- */
+
+static void
+set_retry(struct reader *r, const struct key *key, const struct yaml_node *node,
+          const char *path, void *target)
+{
+    (void)key;
+    if (!yaml_uint(node, target))
+        reader_expected(r, node, path, "an integer, 0 or above");
+}
+
+static void
+set_value(struct reader *r, const struct key *key, const struct yaml_node *node,
+          const char *path, void *target)
+{
+    double *value = target;
+
+    (void)key;
+    if (node->kind != YAML_SCALAR ||
+        !number_parse(node->text, strlen(node->text), value) ||
+        !isfinite(*value))
+        reader_expected(r, node, path, "a number");
+}
+
+static const struct word then_words[] = {
+    {"skip", FAILURE_SKIP}, {"report", FAILURE_REPORT}, {NULL, 0}};
+static const struct word repeated_words[] = {{"pause", REPEATED_PAUSE},
+                                             {"end", REPEATED_END},
+                                             {"ignore", REPEATED_IGNORE},
+                                             {NULL, 0}};
+
+#define IN(member) offsetof(struct on_failure, member)
+/* The keys of a struct on_failure. */
+static const struct key failure_keys[] = {
+    {"retry", set_retry, IN(retry), 0, NULL, NULL, NULL},
+    {"backoff", set_duration, IN(backoff_ms), 0, NULL, NULL, NULL},
+    {"then", set_word, IN(then), 0, NULL, then_words, NULL},
+    {"value", set_value, IN(value), 0, NULL, NULL, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
+/* Reads onFailure into a struct on_failure, by failure_keys. */
+static void
+set_failure(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    const struct on_failure *f = target;
+    bool valued = yaml_get(node, "value") != NULL;
+
+    read_map(r, key->keys, node, path, target);
+    if (f->then == FAILURE_REPORT && !valued)
+        reader_problem(r, node->key_line, path,
+                       "then: report needs `value`, the result that the tuner "
+                       "is told");
+    else if (f->then == FAILURE_SKIP && valued)
+        reader_problem(r, node->key_line, path,
+                       "value is for then: report, which is not said");
+}
+
+/* ---- searchSpace, searchSpaceFile ---- */
+
+/* Reads the text of a search space's file, by NNI's rule: it is JSON, or else
+ * YAML. */
+static char *
+space_from_text(struct reader *r, const char *path, struct buf *text)
+{
+    struct json *doc =
+        json_parse(text->data, text->len, JSON_COMMENTS | JSON_UNIQUE, NULL);
+    struct reader inner = {path, r->folder, r->dispatches, r->problems,
+                           r->notes};
+    struct yaml_node *root;
+    char *space = NULL;
+    struct buf out;
+
+    if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT) {
+        buf_init(&out, 8 * YAML_TEXT_MAX);
+        jval_write(json_root(doc), &out);
+        space = buf_take(&out);
+        buf_fini(&out);
+    } else {
+        root = yaml_parse(text->data, text->len, path, r->problems);
+        if (root != NULL)
+            set_json_map(&inner, NULL, root, "search space", &space);
+        yaml_free(root);
+    }
+    json_free(doc);
+    return space;
+}
+
+static void
+read_space_file(struct reader *r, struct draft *d)
+{
+    struct err err = {0};
+    struct buf text;
+
+    buf_init(&text, 2 * YAML_TEXT_MAX);
+    if (file_read(d->space_file, YAML_TEXT_MAX, &text, &err) != 0)
+        reader_problem(r, d->space_file_line, "searchSpaceFile", "%s",
+                       err.text);
+    else if (text.len == 0)
+        reader_problem(r, d->space_file_line, "searchSpaceFile",
+                       "%s is empty; an empty space is {}", d->space_file);
+    else
+        d->x.search_space = space_from_text(r, d->space_file, &text);
+    buf_fini(&text);
+}
+
+static void
+name_space_place(struct reader *r, struct draft *d)
+{
+    char *place = NULL;
+    int rc = d->space_file != NULL ? asprintf(&place, "%s", d->space_file)
+                                   : asprintf(&place, "%s:%u: searchSpace",
+                                              r->file, d->space_line);
+
+    d->x.space_place = rc < 0 ? NULL : place;
+    if (rc < 0)
+        reader_problem(r, d->space_line, "searchSpace", "out of memory");
+}
+
+void
+spacekey_check(struct reader *r, struct draft *d, const struct yaml_node *root)
+{
+    if (d->space_line > 0 && d->space_file_line > 0)
+        reader_problem(r, d->space_file_line, "searchSpaceFile",
+                       "excludes searchSpace (line %u): give one of them",
+                       d->space_line);
+    else if (d->space_file != NULL)
+        read_space_file(r, d);
+    else if (d->space_line == 0 && d->space_file_line == 0)
+        reader_problem(r, root->line, "searchSpace",
+                       "is required, or searchSpaceFile; an empty one is {}");
+    name_space_place(r, d);
+}
+
+/* ---- on, hookConcurrency, hookTimeout ---- */
+
+/* Adds a command for the events that `glob` matches. */
+static void
+add_hook(struct reader *r, const struct yaml_node *node, const char *glob,
+         const char *path, struct experiment *x)
+{
+    struct hook_config *hook;
+
+    if (node->kind != YAML_SCALAR || node->text[0] == '\0' ||
+        strlen(node->text) != node->len) {
+        reader_problem(r, node->line, path, "expected a command, got %s",
+                       node->kind != YAML_SCALAR ? yaml_type_name(node)
+                       : node->text[0] == '\0'   ? "nothing"
+                                                 : "a text with a NUL");
+        return;
+    }
+    if (x->n_hooks == EXPERIMENT_HOOKS_MAX) {
+        reader_problem(r, node->line, path, "is one command more than %d",
+                       EXPERIMENT_HOOKS_MAX);
+        return;
+    }
+    hook = &x->hooks[x->n_hooks++];
+    hook->glob = strdup(glob);
+    hook->command = strdup(node->text);
+    if (hook->glob == NULL || hook->command == NULL)
+        reader_problem(r, node->line, path, "out of memory");
+}
+
+/* Reads `on` into a struct draft. */
+static void
+set_hooks(struct reader *r, const struct key *key, const struct yaml_node *node,
+          const char *path, void *target)
+{
+    struct draft *d = target;
+    char below[KEY_PATH_MAX];
+
+    (void)key;
+    if (node->kind != YAML_MAP) {
+        reader_problem(r, node->line, path,
+                       "expected a map from events to commands, got %s",
+                       yaml_type_name(node));
+        return;
+    }
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
+        struct err err = {0};
+
+        snprintf(below, sizeof below, "%s.%.200s", path, c->key);
+        if (event_names_like(c->key, &err) == 0) {
+            reader_problem(r, c->key_line, below, "%s", err.text);
+            continue;
+        }
+        if (c->kind != YAML_SEQUENCE)
+            add_hook(r, c, c->key, below, &d->x);
+        else
+            for (const struct yaml_node *one = c->children; one != NULL;
+                 one = one->next)
+                add_hook(r, one, c->key, below, &d->x);
+    }
+}
+
+/* Reads hookConcurrency into a uint64_t: 1 to HOOK_CONCURRENCY_MAX. */
+static void
+set_hook_concurrency(struct reader *r, const struct key *key,
+                     const struct yaml_node *node, const char *path,
+                     void *target)
+{
+    uint64_t *out = target;
+
+    (void)key;
+    if (!yaml_uint(node, out) || *out < 1 || *out > HOOK_CONCURRENCY_MAX)
+        reader_expected(r, node, path, "an integer from 1 to 64");
+}
+
+/* ---- labels ---- */
+
+typedef void take_fn(struct reader *r, const struct yaml_node *node,
+                     const char *path, int device, struct labels *l);
+
+/* Whether the node can be a label, which has to be one line, as it is listed
+ * and put into messages. */
+static bool
+is_label(const struct yaml_node *node)
+{
+    if (node->kind != YAML_SCALAR || node->len == 0 ||
+        node->len > LABEL_LEN_MAX)
+        return false;
+    for (size_t i = 0; i < node->len; i++)
+        if ((unsigned char)node->text[i] < ' ' || node->text[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static void
+take_glob(struct reader *r, const struct yaml_node *node, const char *path,
+          int device, struct labels *l)
+{
+    (void)device;
+    if (l->n_globs == LABELS_GLOBS_MAX) {
+        reader_problem(r, node->line, path, "is one label more than %d",
+                       LABELS_GLOBS_MAX);
+        return;
+    }
+    l->globs[l->n_globs] = strdup(node->text);
+    if (l->globs[l->n_globs] == NULL)
+        reader_problem(r, node->line, path, "out of memory");
+    else
+        l->n_globs++;
+}
+
+static void
+take_label(struct reader *r, const struct yaml_node *node, const char *path,
+           int device, struct labels *l)
+{
+    if (l->n == LABELS_MAX)
+        reader_problem(r, node->line, path, "is one label more than %d",
+                       LABELS_MAX);
+    else if (labels_add(l, device, node->text) != 0)
+        reader_problem(r, node->line, path, "out of memory");
+}
+
+/* Adds one label, or a list of them. */
+static void
+take(struct reader *r, const struct yaml_node *node, const char *path,
+     take_fn *one, int device, struct labels *l)
+{
+    const struct yaml_node *c = node, *end = node->next;
+
+    if (node->kind == YAML_SEQUENCE) {
+        c = node->children;
+        end = NULL;
+    }
+    for (; c != end; c = c->next) {
+        if (is_label(c))
+            one(r, c, path, device, l);
+        else
+            reader_expected(r, c, path, "a label: a line of at most 200 bytes");
+    }
+}
+
+/* Reads trialLabels into a struct labels: a glob, or a list. */
+static void
+label_globs(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    (void)key;
+    take(r, node, path, take_glob, LABELS_MACHINE, target);
+}
+
+/* Reads machineLabels into a struct labels: a label, or a list. */
+static void
+label_machine(struct reader *r, const struct key *key,
+              const struct yaml_node *node, const char *path, void *target)
+{
+    (void)key;
+    take(r, node, path, take_label, LABELS_MACHINE, target);
+}
+
+/* Reads deviceLabels into a struct labels: a label, or a list, for each
+ * index. */
+static void
+label_devices(struct reader *r, const struct key *key,
+              const struct yaml_node *node, const char *path, void *target)
+{
+    char below[KEY_PATH_MAX];
+    uint64_t index;
+
+    (void)key;
+    if (node->kind != YAML_MAP) {
+        reader_expected(r, node, path,
+                        "a map from GPUs to labels such as {\"0\": [fast]}");
+        return;
+    }
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
+        snprintf(below, sizeof below, "%s.%.100s", path, c->key);
+        if (number_parse_u64(c->key, strlen(c->key), &index) &&
+            index < WISHES_DEVICES_MAX)
+            take(r, c, below, take_label, (int)index, target);
+        else
+            reader_problem(r, c->key_line, below,
+                           "expected a GPU's number from 0 to 63");
+    }
+}
+
+/* ---- memory and devices ---- */
+
+#define RETRIES_MAX 1000
+#define SIZE_EXPECTED "an amount of memory above 0 such as 512MiB, 2GB or 1.5g"
+
+/* Words of memoryLimit. */
+static const struct word wish_limit_words[] = {{"auto", LIMIT_AUTO},
+                                               {"cgroup", LIMIT_CGROUP},
+                                               {"rlimit", LIMIT_RLIMIT},
+                                               {"none", LIMIT_NONE},
+                                               {NULL, 0}};
+
+bool
+wishes_reserve(const struct wishes *w)
+{
+    return w->memory > 0 || w->memory_auto;
+}
+
+void
+wishes_fini(struct wishes *w)
+{
+    for (size_t i = 0; i < w->n_patterns; i++)
+        free(w->patterns[i]);
+    w->n_patterns = 0;
+}
+
+/* Reads trialGpuNumber into a struct wishes. */
+static void
+wish_devices(struct reader *r, const struct key *key,
+             const struct yaml_node *node, const char *path, void *target)
+{
+    struct wishes *w = target;
+
+    (void)key;
+    if (!yaml_uint(node, &w->devices) || w->devices > WISHES_DEVICES_MAX) {
+        reader_expected(r, node, path, "an integer from 0 to 64");
+        return;
+    }
+    w->devices_managed = true;
+    w->devices_line = node->key_line;
+}
+
+static void
+add_index(struct reader *r, const struct yaml_node *node, const char *path,
+          const char *text, size_t len, struct wishes *w)
+{
+    uint64_t index;
+
+    if (!number_parse_u64(text, len, &index) || index >= WISHES_DEVICES_MAX)
+        reader_problem(r, node->line, path,
+                       "expected numbers from 0 to 63 such as 0, \"0,1\" or "
+                       "[0, 1], got '%.*s'",
+                       len > 100 ? 100 : (int)len, text);
+    else if (w->indices >> index & 1)
+        reader_problem(r, node->line, path, "has %d twice", (int)index);
+    else
+        w->indices |= (uint64_t)1 << index;
+}
+
+static void
+add_indices(struct reader *r, const struct yaml_node *node, const char *path,
+            struct wishes *w)
+{
+    const char *at = node->text;
+
+    for (;;) {
+        size_t len;
+
+        at += strspn(at, " ");
+        len = strcspn(at, ", ");
+        add_index(r, node, path, at, len, w);
+        at += len + strspn(at + len, " ");
+        if (*at != ',')
+            break;
+        at++;
+    }
+    if (*at != '\0')
+        reader_expected(r, node, path, "numbers with commas between them");
+}
+
+/* Reads gpuIndices into a struct wishes: 0, "0,1" or [0, 1]. */
+static void
+wish_indices(struct reader *r, const struct key *key,
+             const struct yaml_node *node, const char *path, void *target)
+{
+    struct wishes *w = target;
+
+    (void)key;
+    w->indices = 0;
+    w->indices_line = node->key_line;
+    if (node->kind == YAML_SCALAR) {
+        add_indices(r, node, path, w);
+        return;
+    }
+    if (node->kind != YAML_SEQUENCE || node->count == 0) {
+        reader_expected(r, node, path, "a number, \"0,1\" or a list");
+        return;
+    }
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next) {
+        if (c->kind == YAML_SCALAR)
+            add_index(r, c, path, c->text, strlen(c->text), w);
+        else
+            reader_expected(r, c, path, "a number");
+    }
+}
+
+static bool
+is_size(const struct yaml_node *node, uint64_t *out)
+{
+    return node->kind == YAML_SCALAR && bytes_parse(node->text, out);
+}
+
+/* Reads trialMemory into a struct wishes: a size, or auto. */
+static void
+wish_memory(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    struct wishes *w = target;
+
+    (void)key;
+    w->memory_line = node->key_line;
+    w->memory_auto =
+        node->kind == YAML_SCALAR && strcmp(node->text, "auto") == 0;
+    if (!w->memory_auto && (!is_size(node, &w->memory) || w->memory == 0))
+        reader_expected(r, node, path, SIZE_EXPECTED ", or auto");
+}
+
+/* Reads trialGpuMemory into a struct wishes. */
+static void
+wish_device_memory(struct reader *r, const struct key *key,
+                   const struct yaml_node *node, const char *path, void *target)
+{
+    struct wishes *w = target;
+
+    (void)key;
+    w->device_memory_line = node->key_line;
+    if (!is_size(node, &w->device_memory) || w->device_memory == 0)
+        reader_expected(r, node, path, SIZE_EXPECTED);
+}
+
+/* Reads memoryFloor into a struct wishes: a size, also 0. */
+static void
+wish_floor(struct reader *r, const struct key *key,
+           const struct yaml_node *node, const char *path, void *target)
+{
+    struct wishes *w = target;
+
+    (void)key;
+    if (!is_size(node, &w->floor))
+        reader_expected(r, node, path,
+                        "an amount of memory such as 0, 512MiB or 4GB");
+}
+
+/* Reads memoryHeadroom into a struct wishes: 20%. */
+static void
+wish_headroom(struct reader *r, const struct key *key,
+              const struct yaml_node *node, const char *path, void *target)
+{
+    struct wishes *w = target;
+    size_t len;
+
+    (void)key;
+    if (node->kind == YAML_SCALAR) {
+        len = strspn(node->text, "0123456789");
+        if (number_parse_u64(node->text, len, &w->headroom_percent) &&
+            w->headroom_percent < 100 &&
+            strcmp(node->text + len + strspn(node->text + len, " "), "%") == 0)
+            return;
+    }
+    reader_expected(r, node, path, "a part from 0% to 99% such as 20%");
+}
+
+/* Reads outOfMemoryRetry into a struct wishes: 0 or more. */
+static void
+wish_retries(struct reader *r, const struct key *key,
+             const struct yaml_node *node, const char *path, void *target)
+{
+    struct wishes *w = target;
+
+    (void)key;
+    if (!yaml_uint(node, &w->retries) || w->retries > RETRIES_MAX)
+        reader_expected(r, node, path, "an integer from 0 to 1000");
+}
+
+static void
+add_pattern(struct reader *r, const struct yaml_node *node, const char *path,
+            struct wishes *w)
+{
+    regex_t re;
+
+    if (node->kind != YAML_SCALAR || node->len == 0 ||
+        strlen(node->text) != node->len) {
+        reader_expected(r, node, path, "a text");
+        return;
+    }
+    if (!reader_regex(r, node, path, REG_NOSUB, &re))
+        return;
+    regfree(&re);
+    w->patterns[w->n_patterns] = strdup(node->text);
+    if (w->patterns[w->n_patterns] == NULL)
+        reader_problem(r, node->line, path, "out of memory");
+    else
+        w->n_patterns++;
+}
+
+/* Reads outOfMemoryPatterns into a struct wishes. */
+static void
+wish_patterns(struct reader *r, const struct key *key,
+              const struct yaml_node *node, const char *path, void *target)
+{
+    struct wishes *w = target;
+
+    (void)key;
+    wishes_fini(w);
+    if (node->kind != YAML_SEQUENCE || node->count > WISHES_PATTERNS_MAX) {
+        reader_expected(r, node, path, "a list of at most 16 texts");
+        return;
+    }
+    for (const struct yaml_node *c = node->children; c != NULL; c = c->next)
+        add_pattern(r, c, path, w);
+}
+
+static unsigned
+count_bits(uint64_t set)
+{
+    unsigned n = 0;
+
+    for (; set != 0; set &= set - 1)
+        n++;
+    return n;
+}
+
+void
+wishes_check(struct reader *r, const struct wishes *w)
+{
+    unsigned allowed = count_bits(w->indices);
+
+    if (w->device_memory > 0 && (!w->devices_managed || w->devices == 0))
+        reader_problem(r, w->device_memory_line, "trialGpuMemory",
+                       "needs trialGpuNumber above 0");
+    if (w->indices != 0 && w->devices > allowed)
+        reader_problem(r, w->devices_line, "trialGpuNumber",
+                       "%d, but gpuIndices allows %u", (int)w->devices,
+                       allowed);
+}
+
+/* ---- the keys ---- */
 
 #define HOURS_MAX 1e6
 
@@ -87,8 +786,7 @@ set_size(struct reader *r, const struct key *key, const struct yaml_node *node,
                         "a number of bytes such as 65536, 64k or 8M");
 }
 
-/* A manager that goes on reads the whole log: it knows what became of each
- * trial by nothing else. */
+/* Reads oldSegments: keep, compress or drop. */
 static void
 set_old_segments(struct reader *r, const struct key *key,
                  const struct yaml_node *node, const char *path, void *target)
@@ -224,7 +922,7 @@ static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
         name, set, OF(member), flags, NULL, NULL, NULL \
     }
 
-/* The same beside trainingService and in it. */
+/* The keys for devices, which may stand beside trainingService and in it. */
 #define DEVICE_KEYS                                                           \
     HELD("trialGpuNumber", wish_devices, x.wishes, 0),                        \
         HELD("useActiveGpu", set_bool, x.wishes.use_active, 0),               \
@@ -278,7 +976,7 @@ const struct key config_keys[] = {
     DEVICE_KEYS,
     IDLE("nniManagerIp", NULL),
     IDLE("tunerGpuIndices", NULL),
-    /* Ours. */
+    /* our own keys */
     {"direction", set_word, OF(ignored), KEY_DISPATCH, NULL, direction_words,
      NULL},
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
@@ -320,6 +1018,6 @@ const struct key config_keys[] = {
      NULL},
     HELD("outOfMemoryRetry", wish_retries, x.wishes, 0),
     HELD("outOfMemoryPatterns", wish_patterns, x.wishes, 0),
-    /* Known, and never right (see v1.c for those of NNI v1). */
+    /* keys that are known, and never right (see v1.c for those of NNI v1) */
     REFUSED("sharedStorage", "not supported: trials run on this machine alone"),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};

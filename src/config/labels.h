@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* labels.h - words by which the machine and its devices are chosen, and the
- * globs (fnmatch(3)) that a trial asks for: each has to match one of them as a
- * whole.  A device has those of the machine as well.  Immutable once read. */
+/* labels.h - words by which a trial chooses the machine and its devices: labels
+ * of these, and the globs (fnmatch(3)) that a trial asks for, each of which has
+ * to match a label as a whole.  A device has the labels of the machine as well.
+ * Immutable once read. */
 #ifndef CONFIG_LABELS_H
 #define CONFIG_LABELS_H
 
@@ -15,7 +16,7 @@
 struct buf;
 
 struct label {
-    int device; /* its index, or LABELS_MACHINE */
+    int device; /* index of the device that has it, or LABELS_MACHINE */
     char *text;
 };
 
@@ -26,17 +27,17 @@ struct labels {
     size_t n;
 };
 
-/* What has a name that is a label too; each may be NULL. */
+/* Names that count as labels, too; each may be NULL. */
 struct label_names {
     const char *machine, *device;
 };
 
-/* Copies the text; -1: out of memory. */
+/* Adds a copy of a label; -1: out of memory. */
 int labels_add(struct labels *l, int device, const char *text);
 void labels_fini(struct labels *l);
 
-/* The first glob that no label of the device, or of the machine alone, and
- * none of the names matches; NULL: each has one. */
+/* The first glob that no label of the device (or machine) and none of the names
+ * matches; NULL: each is matched. */
 const char *labels_lack(const struct labels *l, int device,
                         const struct label_names *names);
 

@@ -68,7 +68,7 @@ read_member(struct reader *r, const struct key *keys,
     else if (k->flags & KEY_REFUSED)
         reader_problem(r, node->key_line, path, "%s", k->hint);
     else if (yaml_type(node) == YAML_TYPE_NULL)
-        return; /* the same as absent */
+        return; /* counts as absent */
     else if (r->dispatches && !(k->flags & KEY_DISPATCH))
         return;
     else if (k->set != NULL)

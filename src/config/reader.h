@@ -28,10 +28,11 @@ typedef void key_set(struct reader *r, const struct key *key,
 
 enum key_flags {
     KEY_RUN = 0,      /* read for `run` only */
-    KEY_DISPATCH = 1, /* read for `dispatch` too */
-    KEY_REQUIRED = 2, /* where it is read */
+    KEY_DISPATCH = 1, /* also read for `dispatch` */
+    KEY_REQUIRED = 2, /* has to be there where it is read */
     KEY_IDLE = 4,     /* accepted, without effect */
-    KEY_REFUSED = 8,  /* known, never right: `hint` says what is */
+    /* known, and never right: `hint` says what to write instead */
+    KEY_REFUSED = 8,
 };
 
 struct key {
@@ -45,19 +46,21 @@ struct key {
 };
 
 struct reader {
-    const char *file; /* as the user wrote it, for problems */
+    const char *file; /* as the user named it, for problems */
     const char *folder;
-    bool dispatches; /* keys that are for `run` alone are passed over */
+    bool dispatches; /* for `dispatch`: keys that are for `run` alone are passed
+                        over */
     struct problems *problems, *notes;
 };
 
 /* Adds "FILE:LINE: PATH: text". */
 void reader_problem(struct reader *r, unsigned line, const char *path,
                     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* The same of a value: "expected ..., got ...". */
+/* Adds a problem with a value: "expected ..., got ...". */
 void reader_expected(struct reader *r, const struct yaml_node *node,
                      const char *path, const char *expected);
-/* False: told.  Else *re is the caller's to free with regfree(). */
+/* Compiles a regular expression, which the caller frees with regfree(); false:
+ * it is wrong, which was added as a problem. */
 bool reader_regex(struct reader *r, const struct yaml_node *node,
                   const char *path, int flags, regex_t *re);
 void reader_note(struct reader *r, unsigned line, const char *path,

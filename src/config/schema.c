@@ -17,7 +17,7 @@
 
 #define NUMBER "[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?"
 
-/* Whatever is null is the same as absent. */
+/* Types that several keys have.  null counts as absent everywhere. */
 static const char defs[] =
     "\"text\": {\"type\": [\"string\", \"number\", \"boolean\", \"null\"], "
     "\"minLength\": 1},\n"
@@ -49,7 +49,7 @@ static const struct {
     "\": {\"required\": [\"classArgs\"], \"properties\": {\"classArgs\": " \
     "{\"required\": [\"optimize_mode\"]}}}}}"
 
-/* Between the keys of a map. */
+/* Rules between the keys of a map. */
 static const struct {
     const char *path, *rule;
 } rules[] = {
@@ -76,7 +76,7 @@ struct place {
     int depth; /* of indentation */
 };
 
-/* Paths of our own table are short. */
+/* The place of a member; the paths of our own table are short. */
 static struct place
 below(const struct place *p, const char *name)
 {
@@ -127,7 +127,7 @@ write_words(struct json_writer *w, const struct word *words)
     json_close(w);
 }
 
-/* #/properties/A/properties/B of "A.B". */
+/* Writes a reference: #/properties/A/properties/B for "A.B". */
 static void
 write_reference(struct json_writer *w, const char *path)
 {
@@ -187,7 +187,7 @@ write_v1_key(struct json_writer *w, const struct place *p,
     end(w, text);
 }
 
-/* Those of one map; behind those of today. */
+/* Writes the keys of NNI v1 of one map, behind today's. */
 static void
 write_v1_keys(struct json_writer *w, const struct place *p)
 {
@@ -204,7 +204,7 @@ write_v1_keys(struct json_writer *w, const struct place *p)
     }
 }
 
-/* Maps that v2 does not have. */
+/* Writes the maps of v1 that v2 does not have. */
 static void
 write_v1_maps(struct json_writer *w, const struct place *p)
 {
@@ -241,7 +241,7 @@ write_required(struct json_writer *w, const struct key *keys)
 static void write_key(struct json_writer *w, const struct place *p,
                       const struct key *key);
 
-/* What is inside the braces of a map's schema, but its type. */
+/* Writes what is inside the braces of a map's schema, but for its type. */
 static void
 write_map(struct json_writer *w, const struct place *p, const struct key *keys)
 {

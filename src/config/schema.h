@@ -6,7 +6,7 @@
 
 struct buf;
 
-/* Appends it, with line ends between its properties. */
+/* Appends the schema, with line ends between its properties. */
 void schema_write(struct buf *out);
 
 #endif

@@ -64,8 +64,8 @@ member(struct yaml_node *map, const char *key)
     return (struct yaml_node *)yaml_get(map, key);
 }
 
-/* The map in which `path` is a member, made before `next` when `make`; *key is
- * the last part of the path. */
+/* The map that holds the last part of `path`, made before `next` when `make`;
+ * *key is that part. */
 static struct yaml_node *
 holder_of(struct yaml_node *root, const char *path, struct yaml_node *next,
           bool make, unsigned line, const char **key)
@@ -96,7 +96,7 @@ note_read_as(struct reader *r, const struct v1_rule *rule, unsigned line)
     reader_note(r, line, rule->from, text);
 }
 
-/* Puts it where v2 has it.  Takes `node`. */
+/* Puts a node where v2 has it; takes `node`. */
 static void
 move_to(struct reader *r, const struct v1_rule *rule, struct yaml_node *root,
         struct yaml_node *next, struct yaml_node *node)
@@ -141,7 +141,7 @@ set_node_text(struct reader *r, struct yaml_node *node, char *text)
     node->plain = false;
 }
 
-/* FILE.py and the className beside it become one. */
+/* Joins FILE.py and the className beside it. */
 static void
 join_class(struct reader *r, const struct v1_rule *rule,
            struct yaml_node *algorithm, struct yaml_node *file)
@@ -164,7 +164,7 @@ join_class(struct reader *r, const struct v1_rule *rule,
     }
 }
 
-/* What it says has a meaning that is not to be had. */
+/* Whether the value asks for something that tunepipe does not do. */
 static bool
 is_refused(const struct v1_rule *rule, const struct yaml_node *node)
 {
@@ -191,7 +191,7 @@ static void
 convert(struct reader *r, const struct v1_rule *rule, struct yaml_node *root,
         struct yaml_node *holder, struct yaml_node *node)
 {
-    /* Of a map within the root, what comes out goes before that map. */
+    /* what comes out of a map within the root goes before that map */
     struct yaml_node *next = holder == root ? node->next : holder;
 
     yaml_take(holder, node);
@@ -211,7 +211,7 @@ convert(struct reader *r, const struct v1_rule *rule, struct yaml_node *root,
     yaml_free(node);
 }
 
-/* Whatever stands in it that v1 does not have either. */
+/* Tells of members that v1 does not have either, and removes the map. */
 static void
 empty_holder(struct reader *r, struct yaml_node *root, const char *name)
 {
@@ -251,7 +251,7 @@ v1_convert(struct reader *r, struct yaml_node *root)
         struct yaml_node *node = holder != NULL ? member(holder, key) : NULL;
 
         if (node != NULL && yaml_type(node) == YAML_TYPE_NULL)
-            yaml_free(yaml_take(holder, node)); /* the same as absent */
+            yaml_free(yaml_take(holder, node)); /* counts as absent */
         else if (node != NULL)
             convert(r, rule, root, holder, node);
     }

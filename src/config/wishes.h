@@ -19,9 +19,10 @@ struct wishes {
     bool devices_managed;     /* trialGpuNumber is given */
     uint64_t devices;         /* of each trial; 0: it is to see none */
     uint64_t trials_a_device; /* maxTrialNumberPerGpu */
-    bool use_active;          /* devices that others compute on, too */
-    uint64_t indices;         /* gpuIndices, a bit each; 0: all */
-    struct labels labels;     /* of what is asked for, of what there is */
+    bool use_active;  /* devices that others compute on may be used, too */
+    uint64_t indices; /* gpuIndices, a bit each; 0: all devices */
+    /* Those that are asked for, and those that there are. */
+    struct labels labels;
 
     uint64_t memory, device_memory; /* bytes; 0: not reserved */
     bool memory_auto;               /* `memory` is learned from peaks */
@@ -29,14 +30,14 @@ struct wishes {
     uint64_t floor;                 /* left free of the machine's memory */
     int limit;                      /* enum memory_limit */
 
-    uint64_t retries; /* after an end for want of memory, per phase */
+    uint64_t retries; /* per phase, for a trial that ended for want of memory */
     char *patterns[WISHES_PATTERNS_MAX]; /* checked extended regular
                                             expressions */
     size_t n_patterns;
     unsigned devices_line, memory_line, device_memory_line, indices_line;
 };
 
-/* What holds where no key says otherwise. */
+/* The values where no key says otherwise. */
 #define WISHES_DEFAULT                                \
     {                                                 \
         .trials_a_device = 1, .headroom_percent = 20, \

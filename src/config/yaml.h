@@ -52,20 +52,22 @@ void yaml_free(struct yaml_node *root);
 /* The member of a map; NULL when there is none. */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
 
-/* Takes `node` out of the map; the caller's from then on. */
+/* Takes `node` out of the map; it is then the caller's. */
 struct yaml_node *yaml_take(struct yaml_node *map, struct yaml_node *node);
-/* Makes it a member under another key, before `next` (NULL: the last).  Takes
- * `node`; -1: out of memory. */
+/* Makes `node`, which it takes, a member of the map under a key, before `next`
+ * (NULL: as the last).  -1: out of memory. */
 int yaml_put(struct yaml_node *map, struct yaml_node *next, const char *key,
              struct yaml_node *node);
-/* A map without members, that stands in `line`; NULL: out of memory. */
+/* A new map without members, counted as standing in `line`; NULL: out of
+ * memory. */
 struct yaml_node *yaml_new_map(unsigned line);
 
 enum yaml_type yaml_type(const struct yaml_node *node);
 /* "a text", "a map", ... for error texts. */
 const char *yaml_type_name(const struct yaml_node *node);
 
-/* Where a bool is expected, plain yes, no, on and off are bools too. */
+/* Read a value; where a bool is expected, plain yes, no, on and off are bools
+ * too. */
 bool yaml_bool(const struct yaml_node *node, bool *out);
 bool yaml_uint(const struct yaml_node *node, uint64_t *out);
 

@@ -21,11 +21,11 @@ struct buf {
 void buf_init(struct buf *b, size_t max_bytes);
 void buf_fini(struct buf *b);
 
-/* Forgets the content and the failure, keeps the memory. */
+/* Empties the buffer and clears its failure; the memory stays. */
 void buf_clear(struct buf *b);
 
-/* Makes room for `extra` more bytes and returns where they go, or NULL; the
- * caller writes there and then adds what it wrote to b->len. */
+/* Makes room for `extra` more bytes and returns where to write them, or NULL;
+ * the caller writes there and then adds what it wrote to b->len. */
 char *buf_reserve(struct buf *b, size_t extra);
 
 void buf_add(struct buf *b, const void *data, size_t len);

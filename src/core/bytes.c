@@ -12,7 +12,7 @@
 
 static const char units[] = "kmgt";
 
-/* What stands behind the number; -1: no unit. */
+/* The power of 2 that a unit stands for; -1: it is no unit. */
 static int
 shift_of(const char *unit)
 {

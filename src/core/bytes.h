@@ -15,7 +15,7 @@
  * is no such text, and from 2^56 on. */
 bool bytes_parse(const char *text, uint64_t *out);
 
-/* "1.5 GiB", "64 KiB", "512 bytes"; returns out. */
+/* Writes an amount as "1.5 GiB", "64 KiB", "512 bytes"; returns out. */
 const char *bytes_format(uint64_t bytes, char out[BYTES_TEXT_MAX]);
 
 #endif

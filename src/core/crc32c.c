@@ -10,7 +10,8 @@
 static uint32_t
 step(uint32_t crc, unsigned char byte)
 {
-    /* The table for four bits: 16 entries, small enough to write out. */
+    /* A table for four bits at a time: 16 entries, small enough to write
+     * out. */
     static const uint32_t nibble[16] = {
         0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
         0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,

@@ -33,7 +33,7 @@ struct err {
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, with ": " and the text of errno appended. */
+/* Fills *err as err_set() does, with ": " and the text of errno appended. */
 int err_errno(struct err *err, enum err_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

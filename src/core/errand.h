@@ -20,12 +20,12 @@ typedef void errand_work(void *ctx);
 /* `wake` is signalled when an errand is done.  Both are borrowed. */
 struct errand *errand_start(errand_work *work, void *ctx,
                             const struct wake *wake, struct err *err);
-/* Waits for an errand that is under way. */
+/* Ends the thread, after the errand that it is at. */
 void errand_stop(struct errand *e);
 
-/* Nothing is under way. */
+/* Begins an errand; none is under way. */
 void errand_ask(struct errand *e);
-/* True, once, when the last errand is done. */
+/* True, once, when the errand is done. */
 bool errand_take(struct errand *e);
 
 #endif

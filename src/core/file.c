@@ -39,7 +39,8 @@ read_all(int fd, const char *path, size_t max, struct buf *b, struct err *err)
     }
 }
 
-/* Takes fd; below 0 errno tells why. */
+/* Reads a file that was just opened as fd, which it closes; a negative fd is a
+ * failure that errno tells. */
 static int
 read_opened(int fd, const char *path, size_t max, struct buf *b,
             struct err *err)
@@ -59,7 +60,8 @@ file_read(const char *path, size_t max, struct buf *b, struct err *err)
     return read_opened(open(path, O_RDONLY | O_CLOEXEC), path, max, b, err);
 }
 
-/* The folder in which a file lies, which is no link; *name is the file's. */
+/* Opens the folder in which a file lies, unless it is a link; *name becomes the
+ * file's name in it. */
 static int
 open_parent(const char *path, const char **name)
 {
@@ -125,7 +127,8 @@ file_write_all(int fd, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-/* Nothing that has the temporary's name already is written to. */
+/* Puts a file in the place of `name`, by a new temporary one: whatever has the
+ * temporary's name already is not written to. */
 static int
 replace(int folder, const char *name, const char *path, const void *data,
         size_t len, struct err *err)

@@ -32,7 +32,7 @@ int file_make_folder(const char *path, struct err *err);
 /* Writes everything, through EINTR and short writes. */
 int file_write_all(int fd, const void *data, size_t len, struct err *err);
 
-/* Whether both are there and one file, be it by two names. */
+/* Whether both paths lead to one and the same file. */
 bool file_is_same(const char *one, const char *other);
 
 /* The folder that a file lies in, to be freed; NULL when out of memory. */

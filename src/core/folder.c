@@ -19,11 +19,12 @@
 #define PIECE ((size_t)1 << 20)
 #define LINK_TEXT_MAX 4096
 
-/* DESIGN.  A folder is opened as the entry of the one before it that it is,
- * and no link is followed: whoever changes what is walked meanwhile leads
- * nobody elsewhere. */
+/* DESIGN.  Each folder is opened through the descriptor of the folder it lies
+ * in, and no link is followed: so nobody can lead a walk elsewhere by changing
+ * the folders meanwhile. */
 
-/* A thing that is found: `name` in the folder `at`; its path, for people. */
+/* An entry that a walk comes to: `name` in the folder `at`; its path, for
+ * people. */
 struct thing {
     int at;
     const char *name, *path;
@@ -35,7 +36,7 @@ top(const char *path)
     return (struct thing){AT_FDCWD, path, path};
 }
 
-/* What is done with each of them; a folder comes behind what is in it.  Other
+/* What a walk does with each entry; a folder comes behind what is in it. Other
  * than 0 ends the walk. */
 typedef int visit(void *ctx, const struct thing *t, const struct stat *st,
                   struct err *err);
@@ -55,7 +56,7 @@ open_folder(const struct thing *t, struct err *err)
     return folder;
 }
 
-/* The next entry, and its path, to be freed; NULL: there is none. */
+/* The next entry, and its path, to be freed; NULL: there are no more. */
 static const char *
 next_entry(DIR *folder, const char *path, char **inner)
 {
@@ -70,7 +71,7 @@ next_entry(DIR *folder, const char *path, char **inner)
     return NULL;
 }
 
-/* As it is now; folders may not be too deep. */
+/* Looks at an entry as it is now; folders may not be too deep. */
 static int
 look(const struct thing *t, int depth, struct stat *st, struct err *err)
 {

@@ -14,20 +14,20 @@ struct err;
  * what was copied stays. */
 int folder_copy(const char *from, const char *to, struct err *err);
 
-/* The same, but files are hard links to those of the first: both change when
- * one is written to. */
+/* Copies as folder_copy() does, but files become hard links to the first ones:
+ * both change when one is written to. */
 int folder_link(const char *from, const char *to, struct err *err);
 
-/* Every file and folder within, and the folder itself, to stable storage. */
+/* Brings the folder and every file and folder in it to stable storage. */
 int folder_sync(const char *path, struct err *err);
 
-/* Bytes that the files within take up on the disk; what cannot be read counts
- * nothing. */
+/* Bytes that the files in a folder take up on the disk; what cannot be read
+ * counts nothing. */
 uint64_t folder_bytes(const char *path);
 
 bool folder_is_empty(const char *path);
 
-/* As far as it goes; one that does not exist is fine. */
+/* Removes a folder as far as it can; one that does not exist is fine. */
 void folder_remove(const char *path);
 
 #endif

@@ -10,14 +10,16 @@
 #include <zlib.h>
 
 #define PIECE ((size_t)64 << 10)
-#define WINDOW (15 + 16) /* zlib's word for gzip's own head and end */
+#define WINDOW                                                    \
+    (15 + 16) /* tells zlib to read and write gzip's head and end \
+               */
 
 struct pieces {
     unsigned char in[PIECE], out[PIECE];
-    off_t at; /* in the file */
+    off_t at; /* offset in the file */
 };
 
-/* The next bytes of the file; 0: its end. */
+/* Reads the next bytes of the file; 0: its end. */
 static ssize_t
 read_piece(int fd, struct pieces *p, struct err *err)
 {
@@ -40,7 +42,7 @@ no_memory(struct err *err)
 
 /* ---- packing ---- */
 
-/* What comes of the input there is; all of it behind the last. */
+/* Packs the input that was read; `last`: to the end. */
 static int
 deflate_piece(z_stream *z, struct pieces *p, bool last, gzip_take *take,
               void *ctx, struct err *err)
@@ -94,7 +96,7 @@ wrong(int status, const z_stream *z, struct err *err)
                    z->msg != NULL ? z->msg : "it makes no sense");
 }
 
-/* What comes of the input there is.  2: the packed file ends here. */
+/* Unpacks the input that was read.  2: the packed file ends here. */
 static int
 inflate_piece(z_stream *z, struct pieces *p, uint64_t *left, gzip_take *take,
               void *ctx, struct err *err)

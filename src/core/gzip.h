@@ -8,15 +8,16 @@
 
 struct err;
 
-/* Takes the next piece: 0; 1: it has enough, and that is success; -1: err. */
+/* Is given the next piece of the result.  0: go on; 1: that is enough, and
+ * success; -1: err tells what failed. */
 typedef int gzip_take(void *ctx, const void *data, size_t len, struct err *err);
 
-/* Packs what stands in the file, from its beginning. */
+/* Packs the file `from`, from its beginning. */
 int gzip_pack(int from, gzip_take *take, void *ctx, struct err *err);
 
-/* Unpacks one that does not hold more than `max` bytes, and nothing behind its
- * end; what its end says of its length is checked and not believed.  -1: err
- * tells what is wrong; some of it has been taken then. */
+/* Unpacks the file `from`, which must not hold more than `max` bytes, nor
+ * anything behind its end; the length that its end names is checked and not
+ * believed.  -1: err tells what is wrong; some pieces have been given then. */
 int gzip_unpack(int from, uint64_t max, gzip_take *take, void *ctx,
                 struct err *err);
 

@@ -28,7 +28,7 @@ has_room(int fd)
     return poll(&p, 1, 0) != 0;
 }
 
-/* A reader that is gone costs its line, not the session. */
+/* Writes a line.  A reader that is gone costs this line, not the session. */
 static void
 write_line(const struct log *log, const char *line, size_t len)
 {

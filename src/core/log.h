@@ -12,8 +12,8 @@
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
-/* Who is told lines as well, in whatever form it writes them: `text` is the
- * line without name, level and newline, lent for the call; any thread. */
+/* Gets the lines as well, in whatever form it writes them: `text` is the line
+ * without name, level and newline, lent for the call; any thread. */
 struct log_sink {
     void (*line)(void *ctx, enum log_level level, const char *text);
     void *ctx;
@@ -25,7 +25,8 @@ struct log {
     enum log_level most; /* lines above this level are not written */
     const char *name;    /* first word of each line; borrowed */
     atomic_ulong *lost;  /* lines that found no room; NULL: not counted */
-    const struct log_sink *also; /* borrowed; NULL: nobody */
+    /* Gets the lines, too; borrowed; NULL: nobody. */
+    const struct log_sink *also;
 };
 
 void log_line(const struct log *log, enum log_level level, const char *fmt, ...)

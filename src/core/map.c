@@ -100,8 +100,8 @@ map_put(struct map *m, const void *key, size_t len, void *value)
     return 0;
 }
 
-/* Closes the gap at i (Knuth 6.4, algorithm R), so that no tombstones are
- * needed and the table does not age. */
+/* Closes the gap that a removed key has left at i (Knuth 6.4, algorithm R), so
+ * that no tombstones are needed and the table does not age. */
 static void
 close_gap(struct map *m, size_t i)
 {

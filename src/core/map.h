@@ -25,22 +25,22 @@ struct map {
 /* A zeroed struct map is an empty one. */
 void map_fini(struct map *m); /* values are the caller's to free before */
 
-/* NULL when absent. */
+/* The key's value; NULL when the key is absent. */
 void *map_get(const struct map *m, const void *key, size_t len);
 
-/* Adds or replaces; value is not NULL.  -1: out of memory, nothing changed. */
+/* Adds a key or replaces its value, which is not NULL.  -1: out of memory,
+ * nothing changed. */
 int map_put(struct map *m, const void *key, size_t len, void *value);
 
-/* Removes and returns the value; NULL when absent. */
+/* Removes a key and returns its value; NULL when it is absent. */
 void *map_remove(struct map *m, const void *key, size_t len);
 
-/* Walks: start with *at = 0; NULL at the end.  Nothing may be added or
- * removed meanwhile. */
+/* Walks through the values: start with *at = 0; NULL at the end.  Nothing may
+ * be added or removed meanwhile. */
 void *map_next(const struct map *m, size_t *at);
 
-/* The slots that are in use, by the bytes of their keys, the shorter of two
- * that begin alike first: an array to be freed, of m->count; NULL: out of
- * memory. */
+/* The slots in use, by the bytes of their keys, the shorter of two that begin
+ * alike first: an array of m->count, to be freed; NULL: out of memory. */
 const struct map_slot **map_sorted(const struct map *m);
 
 /* The values, in the order of the uint64_t that each has `offset` bytes behind

@@ -11,16 +11,18 @@
 struct err;
 
 enum own_flags {
-    OWN_OR_ROOTS = 1, /* root's will do, too */
-    OWN_STICKY = 2,   /* a folder in which only owners rename will do */
+    OWN_OR_ROOTS = 1, /* a file of root's will do, too */
+    /* a folder where only owners may rename (sticky) will do */
+    OWN_STICKY = 2,
 };
 
-/* 0; -1: it is not, or cannot be looked at, and err (ERR_CONFIG) says whose it
- * is and what to do.  Symbolic links are followed. */
+/* 0: the file or folder is the caller's alone; -1: it is not, or cannot be
+ * looked at, and err (ERR_CONFIG) says whose it is and what to do.  Symbolic
+ * links are followed. */
 int own_check(const char *path, unsigned flags, struct err *err);
 
-/* Whether a shared object and the folder that holds it, as named and behind
- * links, are the caller's or root's. */
+/* own_check() for a shared object and the folder that holds it, as named and
+ * behind links; root's will do. */
 int own_check_plugin(const char *file, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* passing.h - what the system refuses for now: more processes, memory, files or
- * room on a disk than there are just then.  In a header alone, since the
- * wrapper links to nothing. */
+/* passing.h - errors of the system that may pass: there are not enough
+ * processes, memory, files or room on a disk just now.  In a header alone,
+ * since the wrapper links to nothing. */
 #ifndef CORE_PASSING_H
 #define CORE_PASSING_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether time may help. */
+/* Whether the error of that errno may pass with time. */
 static inline bool
 errno_passes(int number)
 {

@@ -20,10 +20,11 @@ void problems_fini(struct problems *p);
 void problems_add(struct problems *p, const char *place, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* 0 when there are none; else -1 with the first one and the count in err. */
+/* 0 when there are no problems; else -1 with the first one and their number in
+ * err. */
 int problems_check(struct problems *p, struct err *err);
 
-/* Every one of them as one line in err; empties *p; returns -1. */
+/* Puts all problems into err as one line; empties *p; returns -1. */
 int problems_join(struct problems *p, struct err *err);
 
 #endif

@@ -25,7 +25,8 @@ extern char **environ;
 
 /* ---- the new process, before it is the program ---- */
 
-/* A source that lies where another one goes is moved out of the way first. */
+/* Puts the files in the places of 0, 1 and 2; one that lies where another has
+ * to go is moved out of the way first. */
 static int
 place_files(const int files[N_FILES])
 {
@@ -68,7 +69,8 @@ reset_signals(int blocked)
     sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
-/* Killed when the parent's thread ends.  The parent may have gone before. */
+/* Has the new process killed when the parent's thread ends, which may have
+ * happened already. */
 static int
 tie(pid_t parent)
 {
@@ -79,7 +81,8 @@ tie(pid_t parent)
     return 0;
 }
 
-/* What fails; it does not return otherwise. */
+/* Becomes the program, in the new process.  Returns only on a failure: the step
+ * that failed. */
 static enum process_step
 become(const struct process_spawn *how, pid_t parent, int *ready)
 {
@@ -130,7 +133,8 @@ await(pid_t pid)
         continue;
 }
 
-/* False: the program has begun. */
+/* Reads what failed in the new process.  False: nothing, the program has
+ * begun. */
 static bool
 read_failure(int fd, struct process_failure *out)
 {
@@ -142,7 +146,7 @@ read_failure(int fd, struct process_failure *out)
     return n == (ssize_t)sizeof *out;
 }
 
-/* A pidfd of a child that can be done without if it cannot be had. */
+/* A pidfd for a new child, which is killed if none can be had. */
 static pid_t
 watch_or_end(pid_t pid, int *pidfd)
 {
@@ -183,7 +187,7 @@ spawn(const struct process_spawn *how, struct process_failure *f)
     return pid;
 }
 
-/* The program's ends come into files, ours into pipes. */
+/* Opens the pipes for the program: its ends go into files, ours into pipes. */
 static int
 open_pipes(struct process_spawn *how)
 {
@@ -320,7 +324,7 @@ read_stat(pid_t pid)
     n = read(fd, text, sizeof text - 1);
     close(fd);
     text[n > 0 ? n : 0] = '\0';
-    /* The name before it may have spaces and parentheses. */
+    /* the command's name in front of it may hold spaces and parentheses */
     at = strrchr(text, ')');
     if (at != NULL)
         sscanf(at + 1,

@@ -17,7 +17,7 @@
 #define PROCESS_OURS (-2) /* what this process has there, be it nothing */
 #define PROCESS_PIPE (-3) /* a new pipe, whose other end is ours */
 
-/* How a program is started.  It has the descriptors 0, 1 and 2 alone, the
+/* How a program is started.  It gets the descriptors 0, 1 and 2 alone, the
  * others being close-on-exec; all its signals have their default disposition
  * and none is blocked; it leads a process group of its own, so that a
  * terminal's Ctrl-C is left to us. */
@@ -38,10 +38,10 @@ struct process_spawn {
     const void *arg;
 };
 
-/* What could not be done, in order. */
+/* The step of starting a program that failed, in their order. */
 enum process_step {
     PROCESS_PIPED,
-    PROCESS_MADE, /* no process, or no pidfd of it, could be had */
+    PROCESS_MADE, /* no process, or no pidfd for it, could be had */
     PROCESS_TIED,
     PROCESS_FILES,
     PROCESS_FOLDER,
@@ -55,15 +55,15 @@ struct process_failure {
     int ready;  /* what ready() returned */
 };
 
-/* Starts a program; when this returns it has begun.  Its process id, and,
- * unless NULL, a pidfd; -1: errno and *failure (may be NULL) tell, and no
- * process is left. */
+/* Starts a program, which has begun when this returns.  Returns its process id
+ * and, unless `pidfd` is NULL, a pidfd; -1: errno and *failure (may be NULL)
+ * tell why, and no process is left. */
 pid_t process_spawn(const struct process_spawn *how, int *pidfd,
                     struct process_failure *failure);
 
-/* Makes a copy of this process which has the calling thread alone and is
- * killed when that ends; what is buffered for files is written before.  0 in
- * the copy; else as above. */
+/* Makes a copy of this process which has the calling thread alone and is killed
+ * when that ends; what is buffered for files is written before.  0 in the copy;
+ * in the caller as process_spawn(). */
 pid_t process_fork(int *pidfd);
 
 /* Our environment with `ours` (NAME=VALUE, ends with NULL) before all and
@@ -81,18 +81,19 @@ siginfo_t process_reap(int *pidfd);
 /* ---- of others: an id is given again to another one, an id with the time at
  * which the process began is not ---- */
 
-/* When it began, in ticks since the machine did, and its parent; 0: there is no
- * such process. */
+/* When the process began, in ticks since the machine did; its parent.  0: there
+ * is no such process. */
 uint64_t process_start(pid_t pid);
 pid_t process_parent(pid_t pid);
 
-/* A pidfd of the one that has the id now; -1: nobody has, or errno tells. */
+/* A pidfd of the process that has the id now; -1: there is none, or errno
+ * tells. */
 int process_watch(pid_t pid);
 /* A pidfd of the process that has the id and began then; -1: it is gone. */
 int process_open(pid_t pid, uint64_t start);
-/* Whether it has ended, be it that nobody has asked for its status yet. */
+/* Whether the process has ended, be it that nobody has taken its status yet. */
 bool process_ended(int pidfd);
-/* Sends it a signal; false: it is gone, or not ours to signal. */
+/* Sends the process a signal; false: it is gone, or not ours to signal. */
 bool process_kill(int pidfd, int number);
 
 #endif

@@ -13,7 +13,7 @@ stop_signals(sigset_t *out)
     sigemptyset(out);
     sigaddset(out, SIGTERM);
     sigaddset(out, SIGINT);
-    /* Blocked, it would come even where it is ignored. */
+    /* SIGHUP that is blocked would come even where it is ignored. */
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
         sigaddset(out, SIGHUP);
 }

@@ -7,12 +7,12 @@
 
 #include <signal.h>
 
-/* SIGTERM, SIGINT, and SIGHUP unless it is ignored: nohup(1) wants a program
- * to go on. */
+/* The set of SIGTERM, SIGINT, and SIGHUP unless that is ignored: nohup(1) wants
+ * a program to go on. */
 void stop_signals(sigset_t *out);
 
-/* Blocks them in the calling thread, for good.  A signalfd(2) for them, not
- * blocking, close-on-exec; -1: err tells. */
+/* Blocks these signals in the calling thread, for good.  Returns a signalfd(2)
+ * for them, not blocking, close-on-exec; -1: err tells. */
 int stop_signals_open(struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of the UTF-8 character at text, and which one; 0: none. */
+/* The length of the UTF-8 character at text, *out its code; 0: it is none. */
 static size_t
 decode(const unsigned char *text, size_t len, uint32_t *out)
 {
@@ -31,7 +31,7 @@ decode(const unsigned char *text, size_t len, uint32_t *out)
     return n;
 }
 
-/* What a terminal obeys, or shows nothing of. */
+/* Whether a terminal obeys the character, or shows nothing for it. */
 static bool
 is_obeyed(uint32_t c)
 {
@@ -42,7 +42,8 @@ is_obeyed(uint32_t c)
            c == 0xfeff;
 }
 
-/* The bytes of what comes next, one at least; *plain: to be shown as it is. */
+/* How many bytes the next character takes, at least one; *plain: it can be
+ * shown as it is. */
 static size_t
 next(const char *text, size_t len, bool *plain)
 {

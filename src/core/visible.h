@@ -19,7 +19,8 @@ void visible_text(struct buf *out, const char *text, size_t len, size_t most);
  * that it is one line. */
 void visible_line(char *text);
 
-/* As fprintf(); an LF, also one of an argument, stays one. */
+/* Prints as fprintf() does, made visible; an LF, also one in an argument,
+ * stays. */
 void visible_printf(FILE *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -27,7 +27,7 @@ wake_signal(const struct wake *w)
 {
     uint64_t one = 1;
 
-    /* EAGAIN means it is signalled already. */
+    /* EAGAIN: it is signalled already. */
     if (write(w->fd, &one, sizeof one) < 0)
         return;
 }

@@ -18,14 +18,15 @@
 /* An assessor's side. */
 struct assessing {
     struct side side;
-    struct assessor *assessor;         /* NULL: none */
-    const struct explainer *explainer; /* NULL: nobody */
+    struct assessor *assessor; /* NULL: nothing is judged */
+    /* Is told each judgement; NULL: nobody. */
+    const struct explainer *explainer;
     struct series_map *living;
 };
 
-/* The answer to a synchronous report. */
+/* Answers a synchronous report with AK: go on, or stop. */
 static void
-acknowledge(struct assessing *a, const struct metric *m, bool stop)
+acknowledge_report(struct assessing *a, const struct metric *m, bool stop)
 {
     side_emit(&a->side,
               (struct emission){.code = CMD_ACKNOWLEDGE,
@@ -35,7 +36,7 @@ acknowledge(struct assessing *a, const struct metric *m, bool stop)
 }
 
 static struct tp_history
-lend(struct series *series)
+lend_series(struct series *series)
 {
     return (struct tp_history){
         ._struct_size = sizeof(struct tp_history),
@@ -48,9 +49,10 @@ lend(struct series *series)
 }
 
 static void
-assess(struct assessing *a, const struct metric *m, struct series *series)
+assess_metric(struct assessing *a, const struct metric *m,
+              struct series *series)
 {
-    struct tp_history lent = lend(series);
+    struct tp_history lent = lend_series(series);
     struct tp_verdict verdict = {._struct_size = sizeof verdict,
                                  .decision = TP_GO,
                                  .value = NAN,
@@ -81,24 +83,27 @@ assess(struct assessing *a, const struct metric *m, struct series *series)
                                           .decision = TRIAL_STOP});
 }
 
-/* Tells the assessor that a trial, or an attempt, has ended; it frees what it
- * kept of that. */
+/* Tells the assessor that a trial, or an attempt of it, has ended; the assessor
+ * then frees what it kept for that. */
 static void
 tell_end(struct assessing *a, struct series *series, int how)
 {
-    struct tp_history lent = lend(series);
+    struct tp_history lent = lend_series(series);
     struct err err;
 
     if (series->n > 0 && assessor_ended(a->assessor, &lent, how, &err) != 0)
         side_failed(&a->side, &err);
 }
 
-/* An older attempt ends as failed. */
+/* Begins a trial's series anew for a metric of a newer attempt: for the
+ * assessor the older attempt has failed. */
 static void
-restart(struct assessing *a, const struct metric *m, struct series *series)
+restart_series(struct assessing *a, const struct metric *m,
+               struct series *series)
 {
-    bool before = a->side.policy->nni && /* its KI went to the manager before */
-                  series->attempt / 2 < m->attempt / 2;
+    bool before =
+        a->side.policy->nni && /* an earlier manager got the KI of this trial */
+        series->attempt / 2 < m->attempt / 2;
 
     tell_end(a, series, TP_TRIAL_FAILED);
     series_restart(series, m->attempt);
@@ -116,16 +121,16 @@ handle_metric(struct assessing *a, const struct metric *m)
         return;
     }
     if (m->attempt > series->attempt)
-        restart(a, m, series);
+        restart_series(a, m, series);
     if (a->side.fatal)
         return;
     grown = series_enter(series, m->sequence, m->value);
     if (grown < 0)
         side_out_of_memory(&a->side);
     else if (grown > 0 && !series->stopped)
-        assess(a, m, series);
+        assess_metric(a, m, series);
     if (m->sync && !a->side.fatal)
-        acknowledge(a, m, series->stopped);
+        acknowledge_report(a, m, series->stopped);
 }
 
 static int
@@ -174,7 +179,7 @@ look(const struct side *s)
 }
 
 static int
-handle(struct side *s, const struct command *cmd, struct err *err)
+handle_command(struct side *s, const struct command *cmd, struct err *err)
 {
     struct assessing *a = self(s);
     const struct series *series;
@@ -183,23 +188,25 @@ handle(struct side *s, const struct command *cmd, struct err *err)
     if (cmd->code == CMD_TRIAL_END) {
         end_trial(a, cmd->end.job, end_how(&cmd->end));
     } else if (cmd->code == CMD_REQUEST_TRIALS) {
-        /* Trials that a manager before this one ran, and this one does not. */
+        /* cmd names the trials that an earlier manager ran and this one does
+         * not. */
         for (size_t i = 0; i < cmd->n_runs && !s->fatal; i++)
             end_trial(a, cmd->runs[i].job, TP_TRIAL_CANCELLED);
     } else if (cmd->code == CMD_METRIC && a->assessor != NULL &&
                cmd->metric.has_value) {
         handle_metric(a, &cmd->metric);
     } else if (cmd->code == CMD_METRIC && cmd->metric.sync) {
-        /* Nobody judges, or it is not applied: its trial still waits. */
+        /* There is no assessor, or the value is not applied: a trial that
+         * reported synchronously still waits for its answer. */
         series = series_find(a->living, cmd->metric.job);
-        acknowledge(a, &cmd->metric, series != NULL && series->stopped);
+        acknowledge_report(a, &cmd->metric, series != NULL && series->stopped);
     }
     return side_end(s);
 }
 
 /* ---- packed ---- */
 
-/* The series that the assessor knows of, as it sees them. */
+/* All series that the assessor knows of, lent to it as histories. */
 struct lent_all {
     struct tp_history *lent;
     const struct tp_history **list;
@@ -228,7 +235,7 @@ lend_all(const struct assessing *a, struct lent_all *out, struct err *err)
     }
     for (size_t i = 0; i < n; i++)
         if (sorted[i]->n > 0) {
-            out->lent[out->n] = lend(sorted[i]);
+            out->lent[out->n] = lend_series(sorted[i]);
             out->list[out->n] = &out->lent[out->n];
             out->n++;
         }
@@ -350,7 +357,7 @@ assessing_new(struct assessor *assessor, const struct policy *policy,
 {
     static const struct side_ops ops = {
         .free = free_assessing,
-        .command = handle,
+        .command = handle_command,
         .bar = bar,
         .listen = listen,
         .save = save,

@@ -42,7 +42,8 @@ shield_stdio(int in_fd, int out_fd, struct err *err)
 
     if (null < 0)
         return err_errno(err, ERR_SYSTEM, "/dev/null");
-    /* `null` itself may be 0, 1 or 2 where those were closed. */
+    /* The descriptor of /dev/null may itself be 0, 1 or 2 where those were
+     * closed. */
     if (dup2(null, 0) < 0 || (fcntl(2, F_GETFD) < 0 && dup2(null, 2) < 0) ||
         dup2(2, 1) < 0) {
         err_errno(err, ERR_SYSTEM, "cannot set up descriptors");
@@ -139,7 +140,7 @@ channel_pending(const struct channel *c)
 }
 
 static void
-clear(struct channel *c)
+clear_text(struct channel *c)
 {
     buf_clear(&c->text);
     c->at = c->left = 0;
@@ -151,7 +152,7 @@ channel_drop(struct channel *c)
     size_t left = c->left;
 
     if (left == 0 || c->out_gone) {
-        clear(c);
+        clear_text(c);
         return;
     }
     buf_consume(&c->text, c->at);
@@ -159,9 +160,9 @@ channel_drop(struct channel *c)
     c->at = 0;
 }
 
-/* Moves on by what was written, frame by frame. */
+/* Counts n more bytes as written, frame by frame. */
 static void
-advance(struct channel *c, size_t n)
+count_written(struct channel *c, size_t n)
 {
     while (n > 0) {
         size_t part;
@@ -193,9 +194,10 @@ write_some(struct channel *c)
     return write(c->out, from, len < PIPE_BUF ? len : PIPE_BUF);
 }
 
-/* A peer that always leaves something waiting must not make the text grow:
- * what was written is given back when it is at least as much as what waits,
- * so each byte is moved at most once on average. */
+/* Frees the part of the text that is written.  A manager that always leaves
+ * something unread must not make the text grow: the written part is given back
+ * when it is at least as long as the rest, so each byte is moved at most once
+ * on average. */
 static void
 forget_written(struct channel *c)
 {
@@ -210,7 +212,7 @@ channel_write(struct channel *c, struct err *err)
 {
     if (c->text.failed) {
         c->out_gone = true;
-        clear(c);
+        clear_text(c);
         err_set(err, ERR_MEMORY,
                 "output: a frame too long for its header, or out of memory");
         return CHANNEL_ERROR;
@@ -219,7 +221,7 @@ channel_write(struct channel *c, struct err *err)
         ssize_t n = write_some(c);
 
         if (n >= 0) {
-            advance(c, (size_t)n);
+            count_written(c, (size_t)n);
             continue;
         }
         if (errno == EINTR)
@@ -229,10 +231,10 @@ channel_write(struct channel *c, struct err *err)
             return CHANNEL_WAIT;
         }
         c->out_gone = true;
-        clear(c);
+        clear_text(c);
         err_errno(err, ERR_PROTOCOL, "output: the manager reads no more");
         return CHANNEL_ERROR;
     }
-    clear(c);
+    clear_text(c);
     return CHANNEL_OK;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN
  *
- * program     the process and its two pipes (program.h)
- * proxy       what stands for it: the state of that side (proxy.h)
- * port        how the proxy reaches the program; none in replay
- * companion   both together, with the clock on them
+ *   program     the process and its two pipes (program.h)
+ *   proxy       stands for the program on its side: keeps its state (proxy.h)
+ *   port        how the proxy reaches the program; none in replay
+ *   companion   both together, with the deadlines on them
  *
- * The proxy waits for nobody, so what a program sends is handled frame by
- * frame on the main thread.  A program's end counts only when its last byte
- * has been read and its exit status is known.  An input that the log holds
- * stays in the companion, which reads nothing more until it has taken effect.
- */
+ * The proxy waits for nobody, so what a program sends is handled frame by frame
+ * on the main thread.  A program's end counts only when its last byte has been
+ * read and its exit status is known.
+ *
+ * While the command log cannot be written, the input that waits for it stays in
+ * the companion, which reads nothing more until it has taken effect. */
 #include "dispatcher/companion.h"
 
 #include "core/clock.h"
@@ -41,20 +42,20 @@ struct companion {
     struct logwriter *commandlog;
     enum sender sender;
     struct side *side;
-    struct proxy *proxy; /* the side's */
+    struct proxy *proxy; /* of the side that the program is */
     struct program program;
-    int64_t late_at_ns;  /* when its silence costs something; 0: never */
+    int64_t late_at_ns;  /* when the program's silence is too long; 0: never */
     int64_t stuck_at_ns; /* when it is killed for reading nothing; 0: never */
-    uint64_t written;    /* bytes to it, when stuck_at_ns was set */
+    uint64_t written;    /* bytes written to it, when stuck_at_ns was set */
     int64_t kill_at_ns;  /* when it is killed for not ending; 0: never */
-    char why[320];       /* why it is killed, or did not start; "": it is not */
-    bool killed;         /* by us, for that */
-    bool heard;          /* it has said something since the last look */
+    char why[320];       /* why it is killed, or did not start; "": neither */
+    bool killed;         /* we have killed it, for that */
+    bool heard; /* it has sent something since its deadlines were looked at */
     bool failed_start;
-    bool terminated;    /* its inputs are not taken in any more */
-    enum input held;    /* by the log: the one below */
-    uint64_t arrival;   /* the input's number */
-    struct frame frame; /* lies in the decoder */
+    bool terminated;    /* what the program sends is ignored from here on */
+    enum input held;    /* kind of the input that waits for the log */
+    uint64_t arrival;   /* that input's number */
+    struct frame frame; /* that input, lies in the decoder */
     enum side_event event;
     char how[400];
 };
@@ -81,9 +82,9 @@ manager_lags(const struct companion *c)
 
 /* ---- inputs ---- */
 
-/* What the proxy makes of an input; rc is -1 when that ends the session. */
+/* Ends the session where the proxy could not handle an input: rc is -1. */
 static void
-check(struct companion *c, int rc, const struct err *err)
+check_proxy(struct companion *c, int rc, const struct err *err)
 {
     if (rc != 0)
         c->host->fail(c->host->ctx, err);
@@ -91,34 +92,36 @@ check(struct companion *c, int rc, const struct err *err)
 
 static void take_failed_start(struct companion *c);
 
-/* Handles the input in hand, which is in the log. */
+/* Handles the input that is in the log now. */
 static void
-handle(struct companion *c)
+handle_input(struct companion *c)
 {
     enum input input = c->held;
     struct err err;
 
     c->held = NO_INPUT;
     if (input == INPUT_FRAME) {
-        check(c, side_frame(c->side, c->arrival, &c->frame, &err), &err);
+        check_proxy(c, side_frame(c->side, c->arrival, &c->frame, &err), &err);
         return;
     }
-    check(c, side_event(c->side, c->arrival, c->event, c->how, &err), &err);
+    check_proxy(c, side_event(c->side, c->arrival, c->event, c->how, &err),
+                &err);
     take_failed_start(c);
 }
 
-/* What was recorded takes effect, or is held until it can. */
+/* Handles the input that was just recorded, or holds it until the log can be
+ * written. */
 static void
 log_and_handle(struct companion *c, enum input input)
 {
     c->held = input;
     if (c->host->flush(c->host->ctx))
-        handle(c);
+        handle_input(c);
     else if (!log_is_held(c))
         c->held = NO_INPUT;
 }
 
-/* What befalls the program becomes an input. */
+/* Makes an input of what befell the program. */
 static void
 take_event(struct companion *c, enum side_event event, const char *how)
 {
@@ -159,8 +162,8 @@ kill_program(struct companion *c)
     program_kill(&c->program);
 }
 
-/* Bytes that are no frame.  The usual reason is a print(), of which err shows
- * one byte. */
+/* Says which bytes of the program are no frame.  The usual reason is a print(),
+ * of which err shows one byte. */
 static void
 blame_bytes(struct companion *c, const struct err *err)
 {
@@ -173,7 +176,8 @@ blame_bytes(struct companion *c, const struct err *err)
              quote_bytes(begin, d->in.data + d->at, frame_pending(d)));
 }
 
-/* Takes in all whole frames there are, up to one that the log holds. */
+/* Takes in all whole frames that the program has sent, up to one that has to
+ * wait for the log. */
 static void
 take_frames(struct companion *c)
 {
@@ -231,7 +235,7 @@ send_frame(void *ctx, enum command_code code, const char *payload, size_t len)
 }
 
 static int
-start(struct companion *c, struct err *err)
+start_program(struct companion *c, struct err *err)
 {
     const struct proxy_setup *setup = proxy_setup(c->proxy);
 
@@ -240,15 +244,15 @@ start(struct companion *c, struct err *err)
                          c->host->direction, c->host->max_payload, err);
 }
 
-/* That the program did not start becomes an input behind those that are logged
- * already. */
+/* Starts the program anew.  That it did not start becomes an input behind those
+ * that are logged already. */
 static void
 start_again(void *ctx)
 {
     struct companion *c = ctx;
     struct err err;
 
-    c->failed_start = start(c, &err) != 0;
+    c->failed_start = start_program(c, &err) != 0;
     if (c->failed_start)
         snprintf(c->why, sizeof c->why, "%.300s", err.text);
 }
@@ -309,7 +313,7 @@ take_silence(struct companion *c)
     take_event(c, SIDE_LATE, how);
 }
 
-/* What the program's silence costs by now. */
+/* Looks whether the program has been silent for too long. */
 static void
 look_at_clock(struct companion *c, int64_t now)
 {
@@ -367,8 +371,8 @@ companions_poll(const struct companions *cs, struct pollfd *fds)
     return cs->n * N_FDS;
 }
 
-/* What a program wrote before it ended comes before its end; what its children
- * write behind it does not: they may never end. */
+/* Reads what a program wrote before it ended, which comes before its end; what
+ * its children write behind it does not count: they may never end. */
 static void
 read_rest(struct companion *c)
 {
@@ -387,7 +391,7 @@ read_rest(struct companion *c)
 }
 
 static void
-serve(struct companion *c, const struct pollfd *fds)
+serve_companion(struct companion *c, const struct pollfd *fds)
 {
     if (fds[0].revents != 0)
         read_frames(c);
@@ -406,10 +410,11 @@ companions_serve(struct companions *cs, const struct pollfd *fds)
         struct companion *c = &cs->list[i];
 
         if (c->program.pid != 0 && !log_is_held(c))
-            serve(c, fds);
+            serve_companion(c, fds);
         if (!log_is_held(c)) {
             look_at_clock(c, clock_monotonic_ns());
-        } else { /* while the log is held up no silence is the program's */
+        } else { /* while the log cannot be written, silence is not the
+                    program's fault */
             c->heard = true;
             c->stuck_at_ns = 0;
         }
@@ -436,7 +441,7 @@ companions_go_on(struct companions *cs)
 
         if (c->held == NO_INPUT || log_is_held(c))
             continue;
-        handle(c);
+        handle_input(c);
         if (is_frame)
             take_frames(c);
     }
@@ -459,7 +464,7 @@ companions_take_back(struct companions *cs)
 /* ---- the manager's commands ---- */
 
 static struct companion *
-find(struct companions *cs, enum sender side)
+find_companion(struct companions *cs, enum sender side)
 {
     for (size_t i = 0; i < cs->n; i++)
         if (cs->list[i].sender == side)
@@ -470,14 +475,14 @@ find(struct companions *cs, enum sender side)
 bool
 companions_tell(struct companions *cs, enum sender side, struct chain *chain)
 {
-    struct companion *c = find(cs, side);
+    struct companion *c = find_companion(cs, side);
     struct command *cmd;
     struct err err;
 
     if (c == NULL)
         return false;
     while ((cmd = chain_take(chain)) != NULL) {
-        check(c, side_command(c->side, cmd, &err), &err);
+        check_proxy(c, side_command(c->side, cmd, &err), &err);
         gauge_subtract(c->host->gauge, cmd->cost);
         command_free(cmd);
     }
@@ -494,7 +499,7 @@ companions_terminate(struct companions *cs)
         cs->list[i].terminated = true;
 }
 
-/* Whether a stop still waits for what the program has to say. */
+/* Whether the program still owes an answer, so that a stop waits for it. */
 static bool
 is_at_work(const struct companion *c)
 {
@@ -556,8 +561,8 @@ companions_kill(struct companions *cs)
 /* ---- begin and end ---- */
 
 static int
-add(struct companions *cs, enum sender sender, struct side *side, bool begins,
-    struct err *err)
+add_companion(struct companions *cs, enum sender sender, struct side *side,
+              bool begins, struct err *err)
 {
     struct companion *c = &cs->list[cs->n++];
 
@@ -567,7 +572,7 @@ add(struct companions *cs, enum sender sender, struct side *side, bool begins,
                             .proxy = side_proxy(side),
                             .program = PROGRAM_NONE};
     proxy_connect(c->proxy, (struct proxy_port){send_frame, start_again, c});
-    if (!begins || start(c, err) == 0)
+    if (!begins || start_program(c, err) == 0)
         return 0;
     err->code = ERR_CONFIG;
     return err_place(err, "%s", proxy_setup(c->proxy)->title);
@@ -586,7 +591,7 @@ companions_new(const struct companion_host *host, struct side *const sides[2],
     cs->host = *host;
     for (int i = 0; i < 2; i++)
         if (side_proxy(sides[i]) != NULL &&
-            add(cs, (enum sender)i, sides[i], begins, err) != 0) {
+            add_companion(cs, (enum sender)i, sides[i], begins, err) != 0) {
             companions_free(cs);
             return NULL;
         }

@@ -51,7 +51,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define WARN_LENGTH 20 /* of a queue; then each doubling */
+/* The queue length at which a lag is told first; then at each doubling. */
+#define WARN_LENGTH 20
 #define CACHE_LINE 64
 
 enum phase { RUNNING, DRAINING, TERMINATING };
@@ -61,7 +62,7 @@ enum phase { RUNNING, DRAINING, TERMINATING };
 struct lane {
     struct dispatcher *dispatcher;
     enum sender side;
-    size_t warn_at; /* the queue's length */
+    size_t warn_at; /* queue length at which the next warning is due */
     struct queue *queue;
     struct worker worker;
 };
@@ -69,11 +70,11 @@ struct lane {
 /* What one read brought, from its decoding until it takes effect. */
 struct inbound {
     struct routed routed;
-    enum router_word word;
+    enum router_result word;
     enum frame_status status;
     struct err broken;
-    uint64_t count; /* of frames */
-    bool waits;     /* for the log */
+    uint64_t count; /* frames that were read */
+    bool waits; /* it is not in the log yet, which cannot be written for now */
 };
 
 struct dispatcher {
@@ -81,37 +82,37 @@ struct dispatcher {
     const struct log *log;
     struct session *session;
     struct channel channel;
-    bool log_only; /* what is said now is logged, but written to nobody */
+    bool log_only; /* outbound frames are logged, but written to nobody */
     struct frame_decoder decoder;
-    int digits; /* of the frames, once known */
+    int digits; /* length field of the frames, once known; see frame.h */
     struct logwriter *commandlog;
     struct wake wake;
     int signal_fd;
     struct outbox *outbox;
     struct snapshotting *snapshotting;
     struct companions *companions;
-    /* The reader writes decoder and arrivals for each frame, the workers the
-     * gauge for each command: not on one cache line. */
+    /* The reader writes `decoder` and `arrivals` for each frame, the workers
+     * `gauge` for each command: they lie on different cache lines. */
     _Alignas(CACHE_LINE) struct gauge gauge;
     _Alignas(CACHE_LINE) struct lane lanes[2]; /* by sender */
     _Alignas(CACHE_LINE) uint64_t arrivals;
     enum phase phase;
     enum dispatcher_end end;
     int signal_number;
-    int64_t deadline_ns; /* of the stop */
+    int64_t deadline_ns; /* when the stop has to be complete */
     bool left; /* a worker was still at work when the grace was over */
     struct inbound inbound;
-    int64_t log_held_ns; /* since when the log is held up; 0: it is not */
-    atomic_bool closing; /* tells the default worker to drop requests */
-    bool closed;         /* the default worker's: it has been told */
+    int64_t log_stuck_ns; /* since when the log cannot be written; 0: it can */
+    atomic_bool closing;  /* tells the default worker to drop requests */
+    bool closed; /* the default worker's: it has told the tuner's side so */
     struct err *err;
 };
 
 /* ---- begin of a stop ---- */
 
-/* Whether what comes in is at its end, read so far or not. */
+/* Whether the manager has closed its end, be that read so far or not. */
 static bool
-is_orphan(const struct dispatcher *d)
+manager_is_gone(const struct dispatcher *d)
 {
     struct pollfd in = {.fd = d->channel.in, .events = POLLRDHUP};
 
@@ -120,28 +121,30 @@ is_orphan(const struct dispatcher *d)
             (in.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0);
 }
 
-/* Tells who wants the log that it will be free.  The grace is what a stop
- * takes at most. */
+/* Tells the process that waits for the log's lock that it will be free: a stop
+ * takes the grace at most. */
 static void
-promise_end(struct dispatcher *d)
+promise_log(struct dispatcher *d)
 {
     loglock_answer(logwriter_lock(d->commandlog),
                    (uint64_t)d->setup->grace_ms + 1);
 }
 
-/* Another dispatcher wants the log: it has it when our manager is gone. */
+/* Answers another dispatcher that wants the log: it gets it only when our
+ * manager is gone. */
 static void
-answer(struct dispatcher *d)
+answer_log_request(struct dispatcher *d)
 {
     struct loglock *lock = logwriter_lock(d->commandlog);
 
     if (!loglock_asked(lock))
         return;
-    if (is_orphan(d)) {
-        promise_end(d);
+    if (manager_is_gone(d)) {
+        promise_log(d);
         return;
     }
-    loglock_answer(lock, LOCKFILE_STAYS); /* as far as we know */
+    /* As far as we can see the manager is still there. */
+    loglock_answer(lock, LOCKFILE_STAYS);
     if (d->setup->wanted != NULL)
         wake_signal(d->setup->wanted);
 }
@@ -153,9 +156,10 @@ drop_routed(struct inbound *in)
     chain_clear(&in->routed.assessor);
 }
 
-/* Forgets the inputs that the log holds: they were never taken in. */
+/* Forgets the inputs that were read but are not in the log, as it could not be
+ * written: they count as never read. */
 static void
-take_back(struct dispatcher *d)
+take_back_inputs(struct dispatcher *d)
 {
     struct inbound *in = &d->inbound;
 
@@ -168,9 +172,9 @@ take_back(struct dispatcher *d)
     logwriter_take_back(d->commandlog);
 }
 
-/* Begins a stop, or makes it a harder one. */
+/* Begins a stop, or makes one that is under way harder. */
 static void
-stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
+begin_stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
 {
     if (d->phase != RUNNING && phase <= d->phase)
         return;
@@ -182,20 +186,20 @@ stop(struct dispatcher *d, enum phase phase, enum dispatcher_end end)
     if (d->end != DISPATCHER_FAILED)
         d->end = end; /* a signal may cut short what an end of file began */
     if (d->phase == RUNNING) {
-        take_back(d);
+        take_back_inputs(d);
         d->deadline_ns = clock_monotonic_ns() + d->setup->grace_ms * 1000000;
         for (int i = 0; i < 2; i++)
             queue_close(d->lanes[i].queue);
     }
     d->phase = phase;
-    if (is_orphan(d))
-        promise_end(d);
+    if (manager_is_gone(d))
+        promise_log(d);
 }
 
-/* A stop because of what d->err tells; the peer is told where the wire has a
- * word for it. */
+/* Ends the session because of d->err; a manager with extensions is told by an
+ * ER. */
 static void
-fail(struct dispatcher *d, enum phase phase)
+fail_session(struct dispatcher *d, enum phase phase)
 {
     struct emission e = {.sender = SENDER_ROUTER,
                          .cause = d->arrivals,
@@ -205,11 +209,12 @@ fail(struct dispatcher *d, enum phase phase)
 
     if (d->session->policy.extensions && d->phase == RUNNING)
         outbox_add(d->outbox, &e);
-    stop(d, phase, DISPATCHER_FAILED);
+    begin_stop(d, phase, DISPATCHER_FAILED);
     d->end = DISPATCHER_FAILED;
 }
 
-/* One of the sides has failed.  Of several failures the first is told. */
+/* Ends the session because a side has failed.  Of several failures the first is
+ * told. */
 static void
 fail_side(void *ctx, const struct err *err)
 {
@@ -218,23 +223,24 @@ fail_side(void *ctx, const struct err *err)
     if (d->end == DISPATCHER_FAILED)
         return;
     *d->err = *err;
-    fail(d, DRAINING);
+    fail_session(d, DRAINING);
 }
 
 /* ---- the log ---- */
 
-/* Nothing can be appended any more: d->err tells. */
+/* Ends the session because nothing can be appended to the log: d->err tells. */
 static void
 fail_log(struct dispatcher *d)
 {
     channel_drop(&d->channel); /* nothing unlogged is written */
-    fail(d, TERMINATING);
+    fail_session(d, TERMINATING);
 }
 
-/* Whether what was collected is in the log.  If not, it is held or (then the
- * session has failed) never will be. */
+/* Writes what was collected for the log.  False: the log cannot be written for
+ * now, and what was collected waits; or never will be, and the session has
+ * failed. */
 static bool
-flush(void *ctx)
+flush_log(void *ctx)
 {
     struct dispatcher *d = ctx;
 
@@ -250,15 +256,15 @@ flush(void *ctx)
     return false;
 }
 
-/* One line when the log is held up, one when that is over. */
+/* Tells people when the log cannot be written, and when that is over. */
 static void
-tell_of_log(struct dispatcher *d)
+tell_log_trouble(struct dispatcher *d)
 {
     char text[160];
     const char *trouble = logwriter_trouble(d->commandlog, text, sizeof text);
     int64_t now;
 
-    if ((trouble != NULL) == (d->log_held_ns != 0))
+    if ((trouble != NULL) == (d->log_stuck_ns != 0))
         return;
     now = clock_monotonic_ns();
     if (trouble != NULL) {
@@ -266,19 +272,19 @@ tell_of_log(struct dispatcher *d)
                     LOG_NAME ": %s; nothing is read until it goes on "
                              "(tried every %" PRId64 " ms)",
                     trouble, d->setup->log_retry_ms);
-        d->log_held_ns = now;
+        d->log_stuck_ns = now;
     } else {
         log_warning(d->log, LOG_NAME ": goes on after %" PRId64 " ms",
-                    (now - d->log_held_ns) / 1000000);
-        d->log_held_ns = 0;
+                    (now - d->log_stuck_ns) / 1000000);
+        d->log_stuck_ns = 0;
     }
 }
 
-/* Begins a new segment, and a snapshot, when it is time to.  Between two
- * steps: all that is on record has been taken in.  A segment may be up to twice
- * as long for a snapshot that is still under way, or else has none. */
+/* Begins a new segment of the log, and a snapshot, when one is due and all that
+ * is on record has been taken in.  While a snapshot is under way, a segment may
+ * get up to twice as long before the next one begins without a snapshot. */
 static void
-rotate(struct dispatcher *d)
+rotate_log(struct dispatcher *d)
 {
     struct err err;
 
@@ -306,8 +312,8 @@ rotate(struct dispatcher *d)
 
 /* ---- inbound ---- */
 
-/* A session that goes on handles first what was left; but a request that a
- * stop drops is void. */
+/* Records a command that the stop leaves unhandled: a session that goes on
+ * handles it first.  A request that is void is dropped for good. */
 static void
 record_left(struct dispatcher *d, enum sender side, uint64_t arrival,
             bool is_void)
@@ -320,9 +326,9 @@ record_left(struct dispatcher *d, enum sender side, uint64_t arrival,
     logwriter_add(d->commandlog, RECORD_SKIPPED, arrival, text, (size_t)len);
 }
 
-/* Records and frees a side's commands, which nobody handles any more. */
+/* Records a side's commands that nobody will handle, and frees them. */
 static void
-record_chain(struct dispatcher *d, enum sender side, struct chain *left)
+record_left_chain(struct dispatcher *d, enum sender side, struct chain *left)
 {
     struct command *cmd;
 
@@ -346,22 +352,23 @@ warn_length(struct dispatcher *d, struct lane *lane, size_t length)
 }
 
 static void
-push(struct dispatcher *d, enum sender side, struct chain *chain)
+push_chain(struct dispatcher *d, enum sender side, struct chain *chain)
 {
     struct lane *lane = &d->lanes[side];
     size_t length, fresh = chain->count;
 
     if (chain->first == NULL || companions_tell(d->companions, side, chain))
         return;
-    if (d->phase != RUNNING) { /* the other side's half has ended it */
-        record_chain(d, side, chain);
+    if (d->phase !=
+        RUNNING) { /* the chain pushed before this one has ended the session */
+        record_left_chain(d, side, chain);
         return;
     }
     queue_push(lane->queue, chain, &length);
-    warn_length(d, lane, length - fresh); /* a burst alone is no lag */
+    warn_length(d, lane, length - fresh); /* one read alone is no lag */
 }
 
-/* Lets what was read take effect once it stands in the log. */
+/* Gives what was read, now that it stands in the log, to the queues. */
 static void
 take_inbound(struct dispatcher *d)
 {
@@ -369,18 +376,18 @@ take_inbound(struct dispatcher *d)
 
     in->waits = false;
     gauge_add(&d->gauge, in->routed.bytes);
-    push(d, SENDER_DEFAULT, &in->routed.by_default);
-    push(d, SENDER_ASSESSOR, &in->routed.assessor);
+    push_chain(d, SENDER_DEFAULT, &in->routed.by_default);
+    push_chain(d, SENDER_ASSESSOR, &in->routed.assessor);
     in->routed = (struct routed){0};
     if (in->word == ROUTER_TERMINATE) {
-        stop(d, TERMINATING, DISPATCHER_TERMINATED);
+        begin_stop(d, TERMINATING, DISPATCHER_TERMINATED);
     } else if (in->word == ROUTER_MEMORY) {
         err_set(d->err, ERR_MEMORY, "command %" PRIu64 ": out of memory",
                 d->arrivals);
-        fail(d, TERMINATING);
+        fail_session(d, TERMINATING);
     } else if (in->status == FRAME_BROKEN) {
         *d->err = in->broken;
-        fail(d, DRAINING);
+        fail_session(d, DRAINING);
     }
 }
 
@@ -402,12 +409,12 @@ take_frames(struct dispatcher *d)
         in->word =
             router_frame(d->session->router, &frame, d->arrivals, &in->routed);
     }
-    if (flush(d)) {
+    if (flush_log(d)) {
         take_inbound(d);
         return;
     }
     in->waits = logwriter_held(d->commandlog);
-    if (!in->waits) /* it never will be in the log */
+    if (!in->waits) /* the log has failed: this will never be recorded */
         drop_routed(in);
 }
 
@@ -421,24 +428,24 @@ read_frames(struct dispatcher *d)
         take_frames(d);
         return;
     case CHANNEL_ERROR:
-        fail(d, DRAINING);
+        fail_session(d, DRAINING);
         return;
     case CHANNEL_EOF:
         break;
     }
     if (frame_pending(&d->decoder) == 0) {
-        stop(d, DRAINING, DISPATCHER_END_OF_FILE);
+        begin_stop(d, DRAINING, DISPATCHER_END_OF_FILE);
         return;
     }
     frame_refuse_end(&d->decoder, d->err);
-    fail(d, DRAINING);
+    fail_session(d, DRAINING);
 }
 
 /* ---- outbound ---- */
 
-/* Bytes that the manager has yet to read. */
+/* Bytes of output that the manager has not read yet. */
 static size_t
-unread(const void *ctx)
+unread_bytes(const void *ctx)
 {
     const struct dispatcher *d = ctx;
 
@@ -466,7 +473,7 @@ take_emission(struct dispatcher *d, const struct emission *e)
                      e->payload, e->len);
 }
 
-/* Everything in the outbox goes into the log, then towards the channel. */
+/* Moves the outbox into the log and then into the channel. */
 static void
 take_outbox(struct dispatcher *d)
 {
@@ -477,17 +484,17 @@ take_outbox(struct dispatcher *d)
         take_emission(d, e);
         free(e);
     }
-    flush(d);
+    flush_log(d);
 }
 
-/* Writes what can be written without blocking. */
+/* Writes to the manager what can be written without blocking. */
 static void
 write_frames(struct dispatcher *d)
 {
     struct err err;
 
     if (logwriter_held(d->commandlog))
-        return; /* what waits to be written may not be in it */
+        return; /* frames may wait here that are not in the log yet */
     if (channel_write(&d->channel, &err) != CHANNEL_ERROR)
         return;
     if (d->phase == TERMINATING || d->end == DISPATCHER_FAILED) {
@@ -495,7 +502,7 @@ write_frames(struct dispatcher *d)
         return;
     }
     *d->err = err; /* behind an end of file, too: answers were lost */
-    fail(d, DRAINING);
+    fail_session(d, DRAINING);
 }
 
 /* ---- what the workers do ---- */
@@ -512,7 +519,8 @@ note_skipped(struct dispatcher *d, uint64_t arrival, const char *text)
     outbox_add(d->outbox, &e);
 }
 
-/* The tuner drops requests once the session is terminated. */
+/* On the default worker: once the session is terminated, makes the tuner's side
+ * drop requests, and records that. */
 static void
 close_tuner(struct dispatcher *d, const struct command *cmd)
 {
@@ -528,7 +536,7 @@ close_tuner(struct dispatcher *d, const struct command *cmd)
 }
 
 static int
-handle(void *ctx, const struct command *cmd, struct err *err)
+handle_command(void *ctx, const struct command *cmd, struct err *err)
 {
     struct lane *lane = ctx;
     struct dispatcher *d = lane->dispatcher;
@@ -552,7 +560,7 @@ take_signal(struct dispatcher *d)
     if (read(d->signal_fd, &info, sizeof info) != sizeof info)
         return;
     d->signal_number = (int)info.ssi_signo;
-    stop(d, TERMINATING, DISPATCHER_SIGNALLED);
+    begin_stop(d, TERMINATING, DISPATCHER_SIGNALLED);
 }
 
 static void
@@ -563,13 +571,14 @@ look_at_workers(struct dispatcher *d)
             fail_side(d, &d->lanes[i].worker.err);
 }
 
-/* Syncs, tries again, and lets go on what waited. */
+/* Syncs the log, or tries again to write it, and hands on the inputs that
+ * waited for it. */
 static void
-tend_log(struct dispatcher *d)
+tend_commandlog(struct dispatcher *d)
 {
     if (logwriter_tend(d->commandlog, d->err) != 0)
         fail_log(d);
-    tell_of_log(d);
+    tell_log_trouble(d);
     if (logwriter_held(d->commandlog))
         return;
     if (d->inbound.waits)
@@ -600,8 +609,9 @@ timeout_ms(const struct dispatcher *d)
 static bool
 may_read(struct dispatcher *d)
 {
-    return d->phase == RUNNING && d->log_held_ns == 0 &&
-           !gauge_holds(&d->gauge, unread(d) + companions_bytes(d->companions));
+    return d->phase == RUNNING && d->log_stuck_ns == 0 &&
+           !gauge_holds(&d->gauge,
+                        unread_bytes(d) + companions_bytes(d->companions));
 }
 
 static bool
@@ -611,15 +621,16 @@ workers_finished(const struct dispatcher *d)
            atomic_load(&d->lanes[SENDER_ASSESSOR].worker.finished);
 }
 
-/* Whether the stop is complete: all handled, logged and written. */
+/* Whether a stop is complete: all inputs are handled, logged and answered. */
 static bool
-finished(struct dispatcher *d)
+stop_is_complete(struct dispatcher *d)
 {
     bool ended;
 
     if (d->phase == RUNNING)
         return false;
-    ended = companions_end(d->companions); /* whatever the workers are at */
+    /* First, whatever the workers are at. */
+    ended = companions_end(d->companions);
     if (!ended || !workers_finished(d))
         return false;
     look_at_workers(d); /* the last command may have failed */
@@ -631,7 +642,7 @@ finished(struct dispatcher *d)
 }
 
 static void
-step(struct dispatcher *d)
+poll_once(struct dispatcher *d)
 {
     enum { SIGNAL, WAKE, IN, OUT, ASKED, N };
     bool writes =
@@ -655,25 +666,25 @@ step(struct dispatcher *d)
     if (d->phase == RUNNING && fds[IN].revents != 0)
         read_frames(d);
     if (fds[ASKED].revents != 0)
-        answer(d);
+        answer_log_request(d);
     companions_serve(d->companions, fds + N);
     look_at_workers(d);
     if (outbox_failed(d->outbox) && d->phase != TERMINATING) {
         err_set(d->err, ERR_MEMORY, "output: out of memory");
-        fail(d, TERMINATING);
+        fail_session(d, TERMINATING);
     }
     if (!logwriter_held(d->commandlog))
         take_outbox(d);
     write_frames(d);
-    tend_log(d);
+    tend_commandlog(d);
     snapshotting_tend(d->snapshotting, d->phase != RUNNING);
-    rotate(d);
+    rotate_log(d);
 }
 
 /* ---- the end, on record ---- */
 
 static void
-note_left(struct dispatcher *d, uint64_t busy, size_t waiting)
+tell_left(struct dispatcher *d, uint64_t busy, size_t waiting)
 {
     char text[64] = "";
 
@@ -688,12 +699,12 @@ note_left(struct dispatcher *d, uint64_t busy, size_t waiting)
               d->setup->grace_ms, text, waiting);
 }
 
-/* The grace is over, or a worker gave up: what it was in and what still waits
- * for it is recorded as left.  A worker may go on meanwhile: first its queue
- * is taken away, then the outbox emptied, so that the frames of each command
- * that is not called left are all in the log. */
+/* When the grace is over, or a worker gave up: records as left the command that
+ * the worker was in and those that wait for it.  A worker may go on meanwhile:
+ * first its queue is taken away, then the outbox emptied, so that the frames of
+ * each command that is not called left are all in the log. */
 static void
-record_rest(struct dispatcher *d)
+record_unhandled(struct dispatcher *d)
 {
     struct chain left[2];
     uint64_t busy[2];
@@ -701,9 +712,9 @@ record_rest(struct dispatcher *d)
     for (int i = 0; i < 2; i++) {
         left[i] = queue_abandon(d->lanes[i].queue, &busy[i]);
         if (atomic_load(&d->lanes[i].worker.failed))
-            busy[i] = 0; /* it was handled as far as it can be */
+            busy[i] = 0; /* it failed: it was handled as far as it can be */
         else if (busy[i] != 0 || left[i].count > 0)
-            note_left(d, busy[i], left[i].count);
+            tell_left(d, busy[i], left[i].count);
     }
     take_outbox(d);
     for (int i = 0; i < 2; i++) {
@@ -711,12 +722,12 @@ record_rest(struct dispatcher *d)
 
         if (busy[i] != 0 && !snapshotting_is_marker(busy[i]))
             record_left(d, side, busy[i], false);
-        record_chain(d, side, &left[i]);
+        record_left_chain(d, side, &left[i]);
     }
 }
 
-/* Behind the loop: records what was left, and how it ended; all of the log is
- * on stable storage then. */
+/* At the end of the loop: records what was left unhandled and how the session
+ * ended; the whole log is on stable storage when it returns. */
 static void
 record_end(struct dispatcher *d)
 {
@@ -728,7 +739,7 @@ record_end(struct dispatcher *d)
     };
     bool at_work = companions_kill(d->companions), failed;
 
-    record_rest(d);
+    record_unhandled(d);
     if (d->end != DISPATCHER_FAILED && (d->left || at_work)) {
         d->end = DISPATCHER_GRACE_OVER;
     } else if (d->end != DISPATCHER_FAILED && d->phase != TERMINATING &&
@@ -744,18 +755,18 @@ record_end(struct dispatcher *d)
                    failed ? d->err->text : ends[d->end]);
     if (logwriter_finish(d->commandlog, failed ? NULL : d->err) != 0)
         d->end = DISPATCHER_FAILED;
-    else if (d->log_held_ns != 0)
-        tell_of_log(d);
+    else if (d->log_stuck_ns != 0)
+        tell_log_trouble(d);
 }
 
 static void
-loop(struct dispatcher *d)
+serve(struct dispatcher *d)
 {
     if (frame_pending(&d->decoder) > 0)
-        take_frames(d); /* read to see the digits */
-    tend_log(d);        /* it may be held up from the first, or by those */
-    while (!finished(d)) {
-        step(d);
+        take_frames(d); /* what settle_digits() has read */
+    tend_commandlog(d); /* the log may not be writable from the first */
+    while (!stop_is_complete(d)) {
+        poll_once(d);
         if (d->phase != RUNNING && clock_monotonic_ns() >= d->deadline_ns)
             break;
     }
@@ -764,8 +775,9 @@ loop(struct dispatcher *d)
 
 /* ---- the frames' digits ---- */
 
-/* At the end of the stream: six digits and nothing behind them are a whole
- * frame, eight missing ones would be a broken one. */
+/* The length field of a stream that ends within its first header: six digits
+ * and nothing behind them are a whole frame, and eight more are missing from
+ * the other kind. */
 static int
 digits_at_end(const struct frame_decoder *d)
 {
@@ -773,9 +785,10 @@ digits_at_end(const struct frame_decoder *d)
                                                     : FRAME_DIGITS;
 }
 
-/* Waits for more; a signal is left to the loop.  False: there is none.  No
- * more than a header is taken: where the session cannot begin, what is left
- * unread tells NNI's manager so (NNI.md, "Starting"). */
+/* Waits for more of the first header; a signal is left to the loop.  False:
+ * there is no more.  No byte behind the header is read: where the session
+ * cannot begin, what is left unread tells NNI's manager so (NNI.md,
+ * "Starting"). */
 static bool
 read_more(struct dispatcher *d)
 {
@@ -801,9 +814,10 @@ read_more(struct dispatcher *d)
     }
 }
 
-/* Where the setup leaves the digits to be detected it waits for the first
- * header.  A stream that ends, fails or makes no sense before is left for the
- * loop to judge: the digits are then FRAME_DIGITS. */
+/* Finds out how long the frames' length field is, where the setup leaves that
+ * to be detected, by waiting for the first header.  A stream that ends, fails
+ * or makes no sense before is left for the loop to judge, and counts as
+ * FRAME_DIGITS. */
 static void
 settle_digits(struct dispatcher *d)
 {
@@ -833,8 +847,8 @@ start_companions(struct dispatcher *d)
         .folder = d->session->program_folder,
         .direction = policy_direction(&d->session->policy),
         .log = d->log,
-        .flush = flush,
-        .unread = unread,
+        .flush = flush_log,
+        .unread = unread_bytes,
         .fail = fail_side,
         .ctx = d,
     };
@@ -844,7 +858,8 @@ start_companions(struct dispatcher *d)
     return d->companions == NULL ? -1 : 0;
 }
 
-/* From here on the log syncs as the setup says, and snapshots are taken. */
+/* Sets the log to sync and to be cut into segments as the setup says, and
+ * prepares snapshots. */
 static int
 follow_log(struct dispatcher *d, uint32_t head_sum)
 {
@@ -872,9 +887,9 @@ follow_log(struct dispatcher *d, uint32_t head_sum)
                             d->err);
 }
 
-/* A new session and its log. */
+/* Makes a new session and its log. */
 static int
-begin(struct dispatcher *d)
+begin_session(struct dispatcher *d)
 {
     const struct dispatcher_setup *s = d->setup;
     struct session_setup setup = s->session;
@@ -896,7 +911,7 @@ begin(struct dispatcher *d)
 }
 
 static int
-say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
+send_resume_state(struct dispatcher *d, const struct dispatcher_resume *r)
 {
     struct emission e = {
         .sender = SENDER_ROUTER, .cause = r->arrivals, .code = CMD_INITIALIZED};
@@ -926,9 +941,10 @@ say_what_is_there(struct dispatcher *d, const struct dispatcher_resume *r)
     return rc;
 }
 
-/* Takes over what setup->resume has. */
+/* Takes over the session and the log that setup->resume holds, and tells the
+ * manager what it may lack. */
 static int
-resume(struct dispatcher *d, const struct dispatcher_resume *r)
+resume_session(struct dispatcher *d, const struct dispatcher_resume *r)
 {
     d->session = r->session;
     d->commandlog = r->log;
@@ -944,7 +960,7 @@ resume(struct dispatcher *d, const struct dispatcher_resume *r)
                       r->skips[i].text, strlen(r->skips[i].text));
     if (logwriter_flush(d->commandlog, d->err) == LOGWRITER_FAILED)
         return -1;
-    if (d->session->policy.extensions && say_what_is_there(d, r) != 0)
+    if (d->session->policy.extensions && send_resume_state(d, r) != 0)
         return -1;
     d->log_only = d->session->policy.nni;
     for (size_t i = 0; i < r->n_missing; i++)
@@ -986,7 +1002,7 @@ start_workers(struct dispatcher *d)
 {
     for (int i = 0; i < 2; i++) {
         struct lane *lane = &d->lanes[i];
-        struct worker_job job = {lane, handle};
+        struct worker_job job = {lane, handle_command};
 
         if (worker_start(&lane->worker, lane->queue, job, &d->gauge, &d->wake,
                          logwriter_slot(d->commandlog, i), d->err) != 0)
@@ -996,7 +1012,7 @@ start_workers(struct dispatcher *d)
 }
 
 static int
-start(struct dispatcher *d)
+start_dispatcher(struct dispatcher *d)
 {
     const struct dispatcher_setup *s = d->setup;
 
@@ -1011,7 +1027,8 @@ start(struct dispatcher *d)
     gauge_init(&d->gauge, s->max_queued, &d->wake);
     frame_decoder_init(&d->decoder, s->session.digits, s->session.max_payload);
     settle_digits(d);
-    if ((s->resume != NULL ? resume(d, s->resume) : begin(d)) != 0)
+    if ((s->resume != NULL ? resume_session(d, s->resume) : begin_session(d)) !=
+        0)
         return -1;
     return start_workers(d);
 }
@@ -1019,7 +1036,7 @@ start(struct dispatcher *d)
 /* ---- end ---- */
 
 static void
-finish(struct dispatcher *d)
+free_dispatcher(struct dispatcher *d)
 {
     for (int i = 0; i < 2 && d->lanes[i].queue != NULL; i++) {
         queue_close(d->lanes[i].queue);
@@ -1054,12 +1071,12 @@ dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
     d->log = setup->log;
     d->channel.in = d->channel.out = d->wake.fd = d->signal_fd = -1;
     d->err = err;
-    if (start(d) != 0) {
+    if (start_dispatcher(d) != 0) {
         d->end = DISPATCHER_FAILED;
     } else {
         if (setup->begun != NULL)
             setup->begun(setup->begun_ctx, d->session);
-        loop(d);
+        serve(d);
     }
     *signal_number = d->signal_number;
     end = d->end;
@@ -1069,7 +1086,7 @@ dispatcher_run(const struct dispatcher_setup *setup, int *signal_number,
                 worker_join(&d->lanes[i].worker);
         return end;
     }
-    finish(d);
+    free_dispatcher(d);
     free(d);
     return end;
 }

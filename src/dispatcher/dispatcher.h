@@ -25,8 +25,7 @@
 #ifndef DISPATCHER_DISPATCHER_H
 #define DISPATCHER_DISPATCHER_H
 
-#include "core/segment_policy.h"
-#include "core/sync_policy.h"
+#include "core/log_policy.h"
 #include "dispatcher/session.h"
 
 #include <stdbool.h>
@@ -42,26 +41,28 @@ struct wake;
 
 #define DISPATCHER_LOG_RETRY_MS 1000
 
-/* A session that goes on: as it was when its log ended. */
+/* A session that goes on, in the state in which its log ended. */
 struct dispatcher_resume {
     struct session *session; /* taken */
     struct logwriter *log;   /* taken */
     uint64_t arrivals;       /* number of the last input */
-    uint64_t frames;         /* the manager's among the inputs */
+    uint64_t frames;         /* frames of the manager's among those inputs */
     uint64_t owed, trials;   /* as in recovery.h */
     bool spaceless;          /* as in recovery.h */
     const char *words;       /* for the log: what was recovered */
-    bool unsavable[2];       /* by sender: saving that side ended the process
-                                before */
-    uint32_t head_sum;       /* of the log, for its snapshots */
-    /* Commands whose calls failed because they ended the process before, as
-     * the log has them: "xt why". */
+    bool unsavable[2]; /* by sender: saving that side's state has ended the
+                          process before */
+    uint32_t head_sum; /* checksum of the log's head, which its snapshots have,
+                          too */
+    /* Commands that are handled with failing calls, as they ended the process
+     * before; the text as the log has it: "xt why". */
     const struct dispatcher_skip *skips;
     size_t n_skips;
     /* Commands that a failed side left, as the log does not say yet. */
     const struct dispatcher_left *left;
     size_t n_left;
-    const struct emission *const *missing; /* what the log lacks */
+    /* Frames that follow from the log and are not in it. */
+    const struct emission *const *missing;
     size_t n_missing;
 };
 
@@ -76,25 +77,26 @@ struct dispatcher_skip {
 };
 
 struct dispatcher_setup {
-    struct session_setup session; /* digits may be FRAME_DIGITS_DETECT: the
-                                     first header's, and the session is not
-                                     begun before it came */
+    /* Its digits may be FRAME_DIGITS_DETECT: those of the first header, and the
+     * session is not begun before that came. */
+    struct session_setup session;
     int in_fd, out_fd;
     const char *folder; /* of the command log; NULL: none is kept */
     struct sync_policy sync;
     struct segment_policy segments;
-    int64_t log_retry_ms; /* between tries to write a log that is held up */
+    int64_t log_retry_ms; /* between two tries to write a log that cannot be
+                             written */
     const struct logio *log_io; /* NULL: the system's */
     size_t max_queued;          /* bytes; above it nothing is read */
     int64_t grace_ms;           /* how long a stop may take */
     const struct log *log;
     const struct dispatcher_resume *resume; /* NULL: a new session */
-    /* Signalled when another dispatcher wants the log, for who stands between
-     * us and the manager: where the manager is gone we are to see an end of
-     * file.  NULL: we see it by ourselves. */
+    /* Signalled when another dispatcher wants the log, for a process that
+     * stands between us and the manager (the bridge): it closes our input where
+     * the manager is gone.  NULL: we see the manager's end ourselves. */
     const struct wake *wanted;
-    /* Told by the calling thread when all is loaded and what comes in is read
-     * from here on; NULL: nobody. */
+    /* Called on the calling thread when everything is loaded and reading
+     * begins; may be NULL. */
     void (*begun)(void *ctx, const struct session *session);
     void *begun_ctx;
 };
@@ -103,14 +105,14 @@ struct dispatcher_setup {
 enum dispatcher_end {
     DISPATCHER_END_OF_FILE, /* the manager closed its end */
     DISPATCHER_TERMINATED,  /* TE */
-    DISPATCHER_SIGNALLED,   /* by *signal_number, see below */
-    DISPATCHER_FAILED,      /* err tells, its code says what kind */
-    DISPATCHER_GRACE_OVER,  /* a plugin was still computing; the caller must
-                               end the process without waiting for it */
+    DISPATCHER_SIGNALLED, /* by the signal *signal_number of dispatcher_run() */
+    DISPATCHER_FAILED,    /* err tells why, its code what kind of failure */
+    DISPATCHER_GRACE_OVER, /* a plugin was still computing; the caller must
+                              end the process without waiting for it */
 };
 
-/* Runs a session to its end.  The stop signals are taken over
- * (core/stop_signals.h). */
+/* Runs a session to its end; blocks, and takes over the stop signals
+ * (core/stop_signals.h).  *signal_number is set for DISPATCHER_SIGNALLED. */
 enum dispatcher_end dispatcher_run(const struct dispatcher_setup *setup,
                                    int *signal_number, struct err *err);
 

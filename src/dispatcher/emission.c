@@ -63,8 +63,8 @@ emission_encode(struct emission *e, bool extensions, struct buf *payload)
 
 /* ---- bytes -> fields ---- */
 
-/* {"parameter_id": 17, ...: as command_write_trial() begins; the parameters
- * behind it are nobody's here, and may be long. */
+/* Reads a TR's parameter_id: {"parameter_id": 17, ..., as command_write_trial()
+ * begins.  The parameters behind it may be long, and nobody needs them here. */
 static void
 read_trial(struct emission *e, struct buf *text)
 {
@@ -88,7 +88,8 @@ read_trial(struct emission *e, struct buf *text)
     }
 }
 
-/* A KI is the job, a DT an object that has it. */
+/* Reads the job of a KI, which is a text, or of a DT, which is an object, and
+ * the DT's decision. */
 static void
 read_decision(struct emission *e, struct buf *text)
 {
@@ -104,7 +105,8 @@ read_decision(struct emission *e, struct buf *text)
         buf_add_text(text, job);
         e->job = buf_text(text);
     }
-    e->decision = TRIAL_RELEASE; /* a DT that does not say, as nobody waits */
+    e->decision = TRIAL_RELEASE; /* a DT without a decision counts as the one
+                                    that nobody waits for */
     if (e->code == CMD_DECIDE_TRIAL && jval_get(root, "decision", &v) &&
         jval_string(v, &word, NULL))
         trial_decision_find(word, &e->decision);
@@ -140,7 +142,7 @@ emission_of_record(const struct record *record, struct emission *e,
 
 /* ---- whole ones ---- */
 
-/* The text's copy at *at, which moves behind it; NULL stays NULL. */
+/* Copies the text to *at, and moves *at behind it; NULL stays NULL. */
 static char *
 copy_text(const char *text, char **at)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* emission.h - what the dispatcher says: an outbound frame on its way, who
- * sends it, because of which inbound frame.  The fact that it states stands in
- * typed fields beside its bytes, so that nobody has to read what we wrote.
- * The dispatcher's emitter puts it into the outbox; replay's compares it with
- * the log. */
+/* emission.h - an outbound frame on its way: who sends it and because of which
+ * inbound frame.  The fact that it states stands in typed fields beside its
+ * bytes, so that nobody has to parse what we wrote.  The dispatcher's emitter
+ * puts it into the outbox; replay's compares it with the log. */
 #ifndef DISPATCHER_EMISSION_H
 #define DISPATCHER_EMISSION_H
 
@@ -25,31 +24,35 @@ enum sender {
 
 enum emission_kind {
     EMISSION_FRAME,
-    EMISSION_SKIPPED, /* no frame, but a skipped record for the log, whose text
-                         is the payload */
-    EMISSION_PART,    /* no frame either, but its side's part of a snapshot;
-                         empty: it has none, and never will (cause 0: this
-                         time) */
+    EMISSION_SKIPPED, /* no frame, but a record for the log that a command, or
+                         half of one, was not handled as usual; its text is the
+                         payload */
+    EMISSION_PART, /* no frame either, but a side's part of a snapshot; an empty
+                      one says that the side has none (cause 0: this time; else
+                      never) */
 };
 
 struct emission {
-    struct emission *next, *previous; /* of the list that a copy is in */
+    /* Neighbours in the list that a copy is in. */
+    struct emission *next, *previous;
     enum emission_kind kind;
     enum sender sender;
-    uint64_t cause; /* arrival number */
+    /* Arrival number of the inbound frame that it follows from. */
+    uint64_t cause;
 
-    /* Of a frame: what it states, by its code.  Texts are borrowed. */
+    /* Of a frame: the fact that it states; which fields count depends on its
+     * code.  Texts are borrowed. */
     enum command_code code;
-    struct parameter_id parameter; /* TR: of the suggestion; NO: the first of
-                                      those that are refused */
-    const char *job;               /* KI, DT, AK: trial_job_id */
-    enum trial_decision decision;  /* DT, AK: on that trial */
-    bool ends;             /* AK: it answers the trial's end, not a report */
-    uint64_t number;       /* AK: sequence of the report; ID: of the frame that
-                              it answers, among the manager's */
-    enum no_reason reason; /* NO */
-    uint64_t units;        /* NO: so many are refused, or owed */
-    /* TR: the suggestion, until the frame is written.  Borrowed. */
+    /* TR: of the suggestion; NO: the first one refused. */
+    struct parameter_id parameter;
+    const char *job;              /* KI, DT, AK: trial_job_id */
+    enum trial_decision decision; /* DT, AK: what is decided on that trial */
+    bool ends;       /* AK: it answers the trial's end (EN), not a report */
+    uint64_t number; /* AK: sequence of the report; ID: which of the manager's
+                        frames it answers */
+    enum no_reason reason; /* NO: why */
+    uint64_t units;        /* NO: how many suggestions are refused, or owed */
+    /* TR: what is suggested; borrowed, and NULL once the frame is written. */
     const struct parameter_record *gives;
 
     const char *payload;
@@ -61,24 +64,26 @@ struct emission {
 int emission_encode(struct emission *e, bool extensions, struct buf *payload);
 
 /* Reads the fields of a TR, a KI or a DT back from the bytes of a frame that an
- * earlier process wrote, as a log or a snapshot has it; nothing asks that of
- * other frames.  For recovery and replay alone: who has just written a frame
- * has its fields.  One that does not say it names no suggestion, or no trial.
- * Texts lie in *text until it is changed.  -1: out of memory. */
+ * earlier process wrote, as a log or a snapshot has it; the fields of other
+ * frames are not needed then.  For recovery and replay alone: the process that
+ * has just written a frame still has its fields.  A frame that makes no sense
+ * leaves them empty.  Texts lie in *text until it is changed.  -1: out of
+ * memory. */
 int emission_read(struct emission *e, struct buf *text);
-/* Fills *e from the record of an outbound frame, whose bytes are borrowed.
- * -1: out of memory, or it has no code of ours. */
+/* Fills *e from the record of an outbound frame, whose bytes are borrowed. -1:
+ * out of memory, or the frame's code is none of ours. */
 int emission_of_record(const struct record *record, struct emission *e,
                        struct buf *text);
 
-/* In one block, to be freed; NULL: out of memory. */
+/* A copy in one block, to be freed with free(); NULL: out of memory. */
 struct emission *emission_copy(const struct emission *e);
 
-/* Collects the record of one that is a frame. */
+/* Collects the record of an emission that is a frame, for the next flush. */
 void emission_record(const struct emission *e, struct logwriter *log);
 
 struct emitter {
-    void (*emit)(void *ctx, const struct emission *e); /* copies */
+    /* Copies what it keeps. */
+    void (*emit)(void *ctx, const struct emission *e);
     void *ctx;
 };
 

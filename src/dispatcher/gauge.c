@@ -33,8 +33,8 @@ gauge_holds(struct gauge *g, size_t more)
     bool held = atomic_load(&g->held);
     size_t limit = held ? g->most / 2 : g->most;
 
-    /* Set before looking, so that a worker that empties the queue between
-     * the two wakes us. */
+    /* `held` is set before the bytes are looked at, so that a worker that
+     * empties its queue in between wakes the reader. */
     atomic_store(&g->held, true);
     if (atomic_load(&g->bytes) + more > limit)
         return true;

@@ -82,7 +82,7 @@ write_object(struct jval v, struct buf *out)
     free(members);
 }
 
-/* A double, as JavaScript has nothing else; it has one zero. */
+/* Writes a number as a double, as JavaScript has no other; -0 as 0. */
 static void
 write_number(double number, struct buf *out)
 {
@@ -128,7 +128,7 @@ write_key(struct jval entry, struct buf *out)
         ledger_write_parameters(v, out);
 }
 
-/* FNV-1a. */
+/* FNV-1a, going on from h. */
 static uint64_t
 hash(const struct buf *text, uint64_t h)
 {

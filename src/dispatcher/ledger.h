@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger.h - what results are on record, for the day on which a manager is
- * started again and brings all of them once more: which trial each job ran,
- * and what was imported, as often as it was.  Numbers are compared, not how
- * they were spelt.
+/* ledger.h - which results are on record, so that those a restarted manager of
+ * NNI's sends once more are recognized: which suggestion each job ran, and what
+ * was imported, how often.  Numbers are compared by value, however they were
+ * spelt.  The default worker's alone.
  *
- * The default worker's alone.  At most LEDGER_MAX of each kind are kept; what
- * is not is not recognized. */
+ * At most LEDGER_MAX of each kind are kept; a result beyond that is taken for a
+ * new one. */
 #ifndef DISPATCHER_LEDGER_H
 #define DISPATCHER_LEDGER_H
 
@@ -21,32 +21,34 @@
 struct buf;
 struct unpack;
 
-/* A zeroed one is empty. */
+/* A zeroed struct ledger is an empty one. */
 struct ledger {
     struct map jobs;    /* trial_job_id -> id of its suggestion, + 1 */
-    struct map imports; /* ledger_write_key() -> how often */
+    struct map imports; /* ledger_write_key() -> number of imports */
 };
 
 void ledger_fini(struct ledger *l);
 
-/* That job ran the suggestion `id`; the first word on a job counts.  -1: out
+/* Notes that the job ran the suggestion `id`; a job's first one stays.  -1: out
  * of memory. */
 int ledger_ran(struct ledger *l, const char *job, uint64_t id);
-/* False: nothing is known of it. */
+/* Which suggestion the job ran; false: not known. */
 bool ledger_find(const struct ledger *l, const char *job, uint64_t *id);
 
-/* The same bytes for parameters that are equal: see jval_equal(). */
+/* Appends the same bytes for any parameters that are equal, as jval_equal() has
+ * it. */
 void ledger_write_parameters(struct jval parameters, struct buf *out);
-/* Of an element of FD: its parameters and its value; 128 bits stand for a key
- * that would be long. */
+/* Appends the key of an imported result (an element of FD): its parameters and
+ * its value, or 128 bits of a hash where that would be long. */
 void ledger_write_key(struct jval entry, struct buf *out);
 
-/* One more of that key.  -1: out of memory. */
+/* Counts one more import of that key.  -1: out of memory. */
 int ledger_import(struct ledger *l, const struct buf *key);
-/* How many there are. */
+/* How often a result of that key was imported. */
 uint64_t ledger_imports(const struct ledger *l, const struct buf *key);
 
-/* As pack.h: into an empty one, -1: damaged, or out of memory. */
+/* Packs it, and reads it into an empty one, as pack.h says; -1: damaged, or out
+ * of memory. */
 void ledger_save(const struct ledger *l, struct buf *out);
 int ledger_load(struct ledger *l, struct unpack *in);
 

@@ -11,17 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AHEAD_MAX 65536      /* sequences beyond a gap */
-#define ENDED_JOBS_MAX 65536 /* jobs without a parameter id of their own */
+#define AHEAD_MAX 65536 /* how far a sequence may be ahead of a missing one */
+#define ENDED_JOBS_MAX \
+    65536 /* ended jobs kept that had no parameter id of their own */
 
 /* A trial that has reported and not ended. */
 struct living {
     struct parameter_id parameter;
     uint64_t attempt;
-    uint64_t next;      /* all sequences below it are known */
-    struct idset ahead; /* those beyond a gap: sequence modulo AHEAD_MAX */
+    uint64_t next; /* all sequences below it have been reported */
+    /* Sequences reported beyond a missing one, modulo AHEAD_MAX. */
+    struct idset ahead;
     size_t n_ahead;
-    bool killed; /* our KI for it was written */
+    bool killed; /* our KI for the trial was written */
     bool has_marks;
     struct mark latest, lowest, highest;
 };
@@ -29,10 +31,10 @@ struct living {
 struct marks {
     struct map living;     /* job -> struct living */
     struct idset ended;    /* parameter ids that ended after reporting */
-    struct map ended_jobs; /* job -> m: those without such an id */
-    uint64_t issued;       /* one more than the highest id handed out */
-    bool shared;           /* several jobs may have one parameter id: all jobs
-                              that ended are in ended_jobs */
+    struct map ended_jobs; /* job -> m: jobs that ended without such an id */
+    uint64_t issued;       /* one more than the highest id given out */
+    bool shared; /* several jobs may have one parameter id: every job that ended
+                    is in ended_jobs */
 };
 
 static void
@@ -93,17 +95,19 @@ has_ended(const struct marks *m, const char *job)
     return map_get(&m->ended_jobs, job, strlen(job)) != NULL;
 }
 
-/* Whether that suggestion has ended, whichever job ran it. */
+/* Whether the suggestion has ended, whichever job ran it. */
 static bool
-is_over(const struct marks *m, const struct parameter_id *id)
+suggestion_ended(const struct marks *m, const struct parameter_id *id)
 {
     return id->kind == PARAMETER_NUMBER && idset_has(&m->ended, id->number);
 }
 
-/* The living trial of a metric, made on its first one; shared: one that runs
- * what another has run lives, too, though nothing it says counts. */
+/* The living trial that a metric is from, added on its first one.  When jobs
+ * share suggestions, a job lives, too, that runs what another one has run to
+ * its end; nothing that it reports counts. */
 static enum marks_verdict
-look_up(struct marks *m, const struct metric *metric, struct living **out)
+find_or_add_living(struct marks *m, const struct metric *metric,
+                   struct living **out)
 {
     const struct parameter_id *id = &metric->parameter;
     struct living *l = map_get(&m->living, metric->job, strlen(metric->job));
@@ -111,11 +115,11 @@ look_up(struct marks *m, const struct metric *metric, struct living **out)
 
     *out = l;
     if (l != NULL)
-        return m->shared && is_over(m, &l->parameter) ? MARKS_ENDED
-                                                      : MARKS_COUNTED;
+        return m->shared && suggestion_ended(m, &l->parameter) ? MARKS_ENDED
+                                                               : MARKS_COUNTED;
     if (id->kind == PARAMETER_NUMBER && id->number >= m->issued)
         return MARKS_UNKNOWN;
-    over = is_over(m, id);
+    over = suggestion_ended(m, id);
     if ((over && !m->shared) || has_ended(m, metric->job))
         return MARKS_ENDED;
     *out = add_living(m, metric);
@@ -124,7 +128,7 @@ look_up(struct marks *m, const struct metric *metric, struct living **out)
     return over ? MARKS_ENDED : MARKS_COUNTED;
 }
 
-/* Forgets what was reported before. */
+/* Forgets what the trial's earlier attempt reported. */
 static void
 start_attempt(struct living *l, uint64_t attempt)
 {
@@ -144,17 +148,17 @@ clear_ahead(struct living *l, uint64_t sequence)
     l->n_ahead--;
 }
 
-/* Enters the sequence; the usual one is the next. */
+/* Notes a sequence as reported; it usually is the next one. */
 static enum marks_verdict
 enter_sequence(struct living *l, uint64_t sequence)
 {
     if (sequence < l->next)
-        return MARKS_SECOND;
+        return MARKS_REPEATED;
     if (sequence > l->next) {
         if (sequence - l->next >= AHEAD_MAX)
             return MARKS_TOO_FAR;
         if (idset_has(&l->ahead, sequence % AHEAD_MAX))
-            return MARKS_SECOND;
+            return MARKS_REPEATED;
         l->n_ahead++;
         return idset_add(&l->ahead, sequence % AHEAD_MAX) != 0 ? MARKS_MEMORY
                                                                : MARKS_COUNTED;
@@ -189,7 +193,7 @@ enum marks_verdict
 marks_metric(struct marks *m, const struct metric *metric)
 {
     struct living *l;
-    enum marks_verdict verdict = look_up(m, metric, &l);
+    enum marks_verdict verdict = find_or_add_living(m, metric, &l);
 
     if (verdict != MARKS_COUNTED)
         return verdict;
@@ -207,7 +211,7 @@ enum marks_verdict
 marks_final(struct marks *m, const struct metric *metric)
 {
     struct living *l;
-    enum marks_verdict verdict = look_up(m, metric, &l);
+    enum marks_verdict verdict = find_or_add_living(m, metric, &l);
 
     if (verdict == MARKS_COUNTED && metric->attempt < l->attempt)
         return MARKS_SUPERSEDED;
@@ -228,9 +232,9 @@ remember_end(struct marks *m, const struct living *l, const char *job)
     return map_put(&m->ended_jobs, job, strlen(job), m);
 }
 
-/* Whether a job that lives is known to run that suggestion. */
+/* Whether a living job is known to run that suggestion. */
 static bool
-is_run(const struct marks *m, const struct parameter_id *id)
+is_running(const struct marks *m, const struct parameter_id *id)
 {
     const struct living *l;
     size_t at = 0;
@@ -241,12 +245,12 @@ is_run(const struct marks *m, const struct parameter_id *id)
     return false;
 }
 
-/* What a trial ran that never reported: what its end says, unless that has run
- * elsewhere, or the end was told before. */
+/* Whether an end says what its trial ran, for a trial that never reported: not
+ * when another job runs that, nor when the end came before. */
 static bool
-is_hint(const struct marks *m, const struct trial_end *end)
+end_names_suggestion(const struct marks *m, const struct trial_end *end)
 {
-    return !m->shared || (!end->repeated && !is_run(m, &end->hint));
+    return !m->shared || (!end->repeated && !is_running(m, &end->hint));
 }
 
 int
@@ -260,7 +264,7 @@ marks_end(struct marks *m, struct trial_end *end)
     end->repeated = m->shared && l == NULL && has_ended(m, end->job);
     if (l != NULL)
         ran = &l->parameter;
-    else if (!is_hint(m, end))
+    else if (!end_names_suggestion(m, end))
         ran = &nothing;
     end->living = m->living.count;
 
@@ -320,7 +324,7 @@ marks_see(const struct marks *m, const struct viewer *viewer)
 
 /* ---- where the manager was started again ---- */
 
-/* The parameter ids that an AD names. */
+/* The parameter ids that a manager's AD names as running again. */
 struct named {
     struct idset *numbers;
     struct map labels;
@@ -357,9 +361,9 @@ named_has(const struct named *n, const struct parameter_id *id)
     return false;
 }
 
-/* Trials that ended, as far as we know, and run again all the same. */
+/* Forgets that the suggestions in `rerun` had ended: they run again. */
 static void
-unend(struct idset *ended, const struct idset *again)
+forget_ends(struct idset *ended, const struct idset *again)
 {
     for (size_t i = 0; i < ended->n_words && i < again->n_words; i++)
         ended->words[i] &= ~again->words[i];
@@ -381,8 +385,9 @@ marks_rerun(struct marks *m, struct jval list, uint64_t attempt,
             start_attempt(l, attempt);
             l->killed = false;
         }
-    unend(&m->ended, rerun);
-    map_fini(&m->ended_jobs); /* nobody reports for them any more */
+    forget_ends(&m->ended, rerun);
+    /* No job of the earlier manager reports any more. */
+    map_fini(&m->ended_jobs);
     map_fini(&named.labels);
     return rc;
 }
@@ -537,9 +542,10 @@ load_living(struct living *l, struct unpack *in)
     l->highest = load_mark(in);
 }
 
-/* False where there was a failure before, or the job is there already. */
+/* Adds a loaded entry; false: an earlier one failed, or the job is there
+ * already. */
 static bool
-enter(struct map *map, const char *job, void *value, struct unpack *in)
+add_loaded(struct map *map, const char *job, void *value, struct unpack *in)
 {
     if (!in->failed && job != NULL && map_get(map, job, strlen(job)) == NULL &&
         map_put(map, job, strlen(job), value) == 0)
@@ -558,7 +564,7 @@ load_job(struct marks *m, struct unpack *in)
         unpack_fail(in);
     else
         load_living(l, in);
-    if (!enter(&m->living, job, l, in))
+    if (!add_loaded(&m->living, job, l, in))
         living_free(l);
 }
 
@@ -571,7 +577,7 @@ marks_load(struct marks *m, struct unpack *in)
     idset_load(&m->ended, in);
     n = unpack_count(in, sizeof(uint64_t));
     for (size_t i = 0; i < n && !in->failed; i++)
-        enter(&m->ended_jobs, unpack_text(in), m, in);
+        add_loaded(&m->ended_jobs, unpack_text(in), m, in);
     n = unpack_count(in, 9 * sizeof(uint64_t));
     for (size_t i = 0; i < n && !in->failed; i++)
         load_job(m, in);

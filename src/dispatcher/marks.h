@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* marks.h - what the router knows of each living trial: which parameters it
- * runs, the latest, lowest and highest of its intermediate values, whether
- * our KI for it has been written.  Dropped at the trial's end; what stays is
- * one bit per ended trial.  The router's alone: reader thread, or replay. */
+/* marks.h - what the router keeps of each living trial, to stamp its end with:
+ * which parameters it runs, the latest, lowest and highest of its intermediate
+ * values ("marks"), whether our KI for it has been written.  All of that is
+ * dropped at the trial's end; what stays is one bit per ended trial.  The
+ * router's alone: the reader's thread, or replay's. */
 #ifndef DISPATCHER_MARKS_H
 #define DISPATCHER_MARKS_H
 
@@ -26,58 +27,63 @@ void marks_free(struct marks *m);
  * says is no hint where another job is known to run that. */
 void marks_share(struct marks *m);
 
-/* What is to be done with a metric. */
+/* What is to be done with a metric, and why. */
 enum marks_verdict {
     MARKS_COUNTED,    /* pass it on */
-    MARKS_SECOND,     /* this trial, attempt and sequence were there before */
+    MARKS_REPEATED,   /* the trial has reported this attempt and sequence before
+                       */
     MARKS_ENDED,      /* the trial has ended */
-    MARKS_UNKNOWN,    /* no trial of this parameter id was ever issued */
-    MARKS_SUPERSEDED, /* a newer attempt has reported */
-    MARKS_TOO_FAR,    /* the sequence is too far ahead of what is known */
+    MARKS_UNKNOWN,    /* no suggestion of this parameter id was given out */
+    MARKS_SUPERSEDED, /* a newer attempt of the trial has reported */
+    MARKS_TOO_FAR,    /* the sequence is too far ahead of the last known one */
     MARKS_MEMORY,
 };
 
-/* An intermediate metric (METRIC_PERIODICAL with a value). */
+/* Takes in an intermediate metric (METRIC_PERIODICAL) that has a value. */
 enum marks_verdict marks_metric(struct marks *m, const struct metric *metric);
 
-/* A final metric: only remembers which parameters the job runs. */
+/* Takes in a final metric: only remembers which parameters the job runs. */
 enum marks_verdict marks_final(struct marks *m, const struct metric *metric);
 
-/* Stamps the end of a trial and forgets it. */
+/* Stamps a trial's end with what is known of the trial, which is then
+ * forgotten. -1: out of memory. */
 int marks_end(struct marks *m, struct trial_end *end);
 
-/* Our KI for that trial was written. */
+/* Notes that our KI for that trial was written. */
 void marks_killed(struct marks *m, const char *job);
 
 /* Ids that an earlier run may have handed out: one bit each is kept. */
 #define MARKS_RECOVERED_MAX 100000000
 
-/* Ids below `next` were issued, in a TR or before this session (AD: at most
- * MARKS_RECOVERED_MAX + 1). */
+/* Notes that the ids below `next` are given out, in a TR or before this session
+ * (AD: at most MARKS_RECOVERED_MAX + 1). */
 void marks_issued(struct marks *m, uint64_t next);
 
 /* ---- where the manager was started again ---- */
 
-/* The records of `list` (AD) run again from the beginning, as `attempt`; their
- * numbers are added to *rerun. */
+/* Begins attempt `attempt` of the trials that `list` (AD) names, which run
+ * again from the beginning; their parameter ids are added to *rerun.  -1: out
+ * of memory. */
 int marks_rerun(struct marks *m, struct jval list, uint64_t attempt,
                 struct idset *rerun);
-/* The attempt of a metric, or of an end (sequence above 0): `attempt`, or the
- * one behind it.  NNI 2.10 says once more what a trial that it runs again had
- * reported before; a sequence 0 that comes again is the real begin. */
+/* Which attempt a metric of that sequence belongs to: `attempt`, or the one
+ * behind it (for an end, `sequence` is above 0).  NNI 2.10 repeats what a trial
+ * that it runs again had reported before; when a sequence 0 comes a second
+ * time, the trial has really begun. */
 uint64_t marks_attempt(const struct marks *m, const char *job,
                        uint64_t sequence, uint64_t attempt,
                        const struct idset *rerun);
-/* Adds the living trials to cmd's runs. */
+/* Adds all living trials to cmd's runs.  -1: out of memory. */
 int marks_list(const struct marks *m, struct command *cmd);
-/* The same for those of an attempt before `attempt` alone, which end with it.
- */
+/* Adds the living trials of an attempt before `attempt` to cmd's runs, and ends
+ * them.  -1: out of memory. */
 int marks_lose(struct marks *m, uint64_t attempt, struct command *cmd);
 
-/* See view.h. */
+/* Shows the living trials to the viewer (view.h). */
 void marks_see(const struct marks *m, const struct viewer *viewer);
 
-/* As pack.h: into empty ones, -1: damaged, or out of memory. */
+/* Packs them, and reads them into new ones, as pack.h says; -1: damaged, or out
+ * of memory. */
 void marks_save(const struct marks *m, struct buf *out);
 int marks_load(struct marks *m, struct unpack *in);
 

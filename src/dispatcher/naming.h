@@ -7,7 +7,7 @@ struct parameter_id;
 
 #define NAMING_MAX 160
 
-/* "trial 'A' (parameter_id 7)": long names are cut. */
+/* Writes "trial 'A' (parameter_id 7)" to out, long names cut; returns out. */
 const char *naming_trial(char out[NAMING_MAX], const char *job,
                          const struct parameter_id *id);
 

@@ -29,11 +29,11 @@ void owed_pop(struct owed *o);             /* total > 0 */
 bool owed_has(const struct owed *o, uint64_t id);
 void owed_clear(struct owed *o);
 
-/* As pack.h: into an empty one, -1: damaged, or out of memory.  What was
- * loaded is in ascending order, as ids are. */
+/* Packs them, and reads them into an empty one, in ascending order, as pack.h
+ * says; -1: damaged, or out of memory. */
 void owed_save(const struct owed *o, struct buf *out);
 int owed_load(struct owed *o, struct unpack *in);
-/* One more than the highest id; 0: there is none. */
+/* One more than the highest id that is owed; 0: none is. */
 uint64_t owed_end(const struct owed *o);
 
 #endif

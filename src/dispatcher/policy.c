@@ -117,7 +117,7 @@ policy_write(const struct policy *p, struct json_writer *w)
         json_add_text(w, "direction", policy_direction(p));
     if (p->nni)
         json_add_bool(w, "nni", true);
-    if (p->again)
+    if (p->reissue)
         json_add_bool(w, "again", true);
 }
 

@@ -11,32 +11,35 @@ struct json_writer;
 struct mark;
 struct trial_end;
 
-/* What the tuner is told of a trial that was stopped early. */
+/* What the tuner is told of the values of a trial that was stopped early. */
 enum stopped_policy { TELL_NOTHING, TELL_LATEST, TELL_BEST };
 
 /* What a plugin's error costs: its command, or the session. */
 enum error_policy { ERROR_SKIP, ERROR_FAIL };
 
-/* What a failing ask gets: nothing (NO), or a sample of the prior. */
+/* What a request gets for which the tuner failed: nothing (NO), or a sample of
+ * the search space's prior. */
 enum ask_policy { ASK_REFUSE, ASK_PRIOR };
 
-/* Under policy again: how often a tuner that fails is asked again at once, as
- * no trial is out behind whose end it could be. */
+/* Under policy `reissue`: how often a tuner that fails is asked again at
+ * once, when no trial is out whose end could be the occasion. */
 #define POLICY_TRIES 3
 
 struct policy {
     enum stopped_policy stopped;
     enum error_policy on_error;
     enum ask_policy ask_error;
-    bool extensions; /* the wire's, see PROTOCOL.md */
-    bool maximize;   /* which results are better: TELL_BEST, what-if */
-    bool directed;   /* the experiment says so, and plugins and programs are
-                        told; else it is what the tuner's arguments say */
-    bool nni;        /* the manager is NNI's: it may be started again, and then
-                        says IN, FD and AD anew (reunion.h) */
-    bool again;      /* that manager never asks again for what it lost or was
-                        refused, so it is given out again (reunion.h) and the
-                        tuner asked again; not in logs from before that */
+    bool extensions; /* the manager knows our additions to NNI's protocol:
+                        PROTOCOL.md */
+    bool maximize;   /* higher results are better */
+    bool directed;   /* the experiment says which are, and plugins and programs
+                        are told; else the tuner's arguments say it */
+    bool nni; /* the manager is NNI's: it may be started again, and then sends
+                 IN, FD and AD anew (reunion.h) */
+    bool reissue; /* NNI's manager never asks again for a suggestion that it
+                     lost or was refused, so lost ones are given out again
+                     (reunion.h), and the tuner is asked again where it
+                     failed; older logs lack that */
 };
 
 /* Which of the values of a trial that was stopped early the tuner is told;
@@ -44,7 +47,7 @@ struct policy {
 const struct mark *policy_mark(const struct policy *p,
                                const struct trial_end *end);
 
-/* Each sets *out from its word, or says which words there are. */
+/* Each sets *out from its word; -1: err says which words there are. */
 int policy_set_stopped(struct policy *p, const char *word, struct err *err);
 int policy_set_on_error(struct policy *p, const char *word, struct err *err);
 int policy_set_ask_error(struct policy *p, const char *word, struct err *err);
@@ -53,7 +56,7 @@ int policy_set_ask_error(struct policy *p, const char *word, struct err *err);
  * word is neither. */
 const char *policy_direction_of(const char *word);
 int policy_set_direction(struct policy *p, const char *word, struct err *err);
-/* The experiment's; NULL: it says none. */
+/* The experiment's direction; NULL: it says none. */
 const char *policy_direction(const struct policy *p);
 
 /* Adds the policies as members of the object that is open. */

@@ -16,7 +16,7 @@
 #define SEED_NAME "TUNEPIPE_SEED"
 #define DIRECTION_NAME "TUNEPIPE_DIRECTION"
 
-/* What failed, and what exec(2) does not tell of it. */
+/* Says in err what failed, and what an errno of exec(2) does not tell of it. */
 static int
 refuse_start(const struct process_spawn *how,
              const struct process_failure *failure, struct err *err)
@@ -162,7 +162,7 @@ program_reap(struct program *p, char *how, size_t size)
 {
     siginfo_t info;
 
-    kill(-p->pid, SIGKILL); /* what it started and left */
+    kill(-p->pid, SIGKILL); /* the children that it started and left */
     info = process_reap(&p->pidfd);
     if (info.si_code == CLD_EXITED)
         snprintf(how, size, "exit status %d", info.si_status);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - a child process that speaks frames: its input and output are
- * pipes of ours, neither of which is ever waited for.  What it writes to its
- * stderr goes where ours goes.
- *
- * It leads a process group of its own, so that Ctrl-C does not reach it and
- * its children end with it, and is killed when this process dies.  The main
- * thread's alone. */
+/* program.h - a child process that speaks frames.  Its input and output are
+ * pipes of ours, neither of which ever blocks us; what it writes to its stderr
+ * goes where ours goes.  It leads a process group of its own, so that Ctrl-C
+ * does not reach it and its children end with it, and is killed when this
+ * process dies.  The main thread's alone. */
 #ifndef DISPATCHER_PROGRAM_H
 #define DISPATCHER_PROGRAM_H
 
@@ -20,11 +18,11 @@
 struct err;
 
 struct program {
-    pid_t pid;        /* 0: none */
+    pid_t pid;        /* 0: no program runs */
     int pidfd;        /* readable once it has exited */
     bool closed;      /* it has written its last byte */
-    bool leaving;     /* it has been told its last frame */
-    uint64_t written; /* bytes, to it */
+    bool leaving;     /* its last frame has been written to it */
+    uint64_t written; /* bytes written to it */
     struct channel channel;
     struct frame_decoder decoder;
 };
@@ -36,13 +34,12 @@ struct program {
 
 /* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment and,
  * unless `direction` is NULL, TUNEPIPE_DIRECTION, in `folder` (NULL: where this
- * process is); *p is none before.  -1: err tells
- * why, and *p is none. */
+ * process is); no program may run in *p.  -1: err tells why, and none does. */
 int program_start(struct program *p, const char *const *argv,
                   const char *folder, uint64_t seed, const char *direction,
                   size_t max_payload, struct err *err);
 
-/* Queues a frame; nothing happens when it does not run. */
+/* Queues a frame for the program; does nothing when none runs. */
 void program_send(struct program *p, enum command_code code,
                   const char *payload, size_t len);
 
@@ -50,26 +47,27 @@ void program_send(struct program *p, enum command_code code,
 void program_send_frame(struct program *p, const char code[2],
                         const char *payload, size_t len);
 
-/* Writes what can be written without blocking.  That it reads no more shows
- * when it ends. */
+/* Writes what can be written without blocking.  That the program reads no more
+ * shows when it ends. */
 void program_write(struct program *p);
 
-/* Reads once into the decoder, when poll(2) says readable. */
+/* Reads once from the program into the decoder, when poll(2) says readable. */
 void program_read(struct program *p);
 
-/* Bytes that it has written: read so far, and waiting to be read. */
+/* Bytes that the program has written: those read so far, and those waiting to
+ * be read. */
 uint64_t program_received(const struct program *p);
 size_t program_unread(const struct program *p);
 
-/* No more frames to it: end of file behind what is queued. */
+/* Closes the program's input behind what is queued: no more frames to it. */
 void program_hang_up(struct program *p);
 
-/* The whole process group. */
+/* Kills the program and its whole process group. */
 void program_kill(struct program *p);
 
-/* When pidfd is readable, or behind program_kill(): takes the exit status,
- * ends what is left of the group, makes *p none.  `how` becomes "exit status
- * 1" or "killed by signal 9". */
+/* When pidfd is readable, or behind program_kill(): takes the exit status and
+ * ends what is left of the group; *p then has no program.  `how` becomes "exit
+ * status 1" or "killed by signal 9". */
 void program_reap(struct program *p, char *how, size_t size);
 
 #endif

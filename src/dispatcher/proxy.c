@@ -116,7 +116,7 @@ proxy_failed(struct proxy *p, const char *fmt, ...)
     side_failed(&p->side, &err);
 }
 
-/* Copies a frame's payload as text, cut and made valid UTF-8. */
+/* Copies a frame's payload as text, made valid UTF-8 and cut to fit. */
 static void
 read_words(char *text, size_t size, const struct frame *frame)
 {
@@ -209,27 +209,28 @@ self(struct side *s)
 }
 
 static const struct proxy *
-look(const struct side *s)
+proxy_of(const struct side *s)
 {
     return (const struct proxy *)s;
 }
 
 static bool
-begin(struct proxy *p, uint64_t arrival, const char *input, struct err *err)
+begin_input(struct proxy *p, uint64_t arrival, const char *input,
+            struct err *err)
 {
     side_begin(&p->side, arrival, input, err);
     return !p->ended;
 }
 
 static int
-end(struct proxy *p)
+end_input(struct proxy *p)
 {
     p->ended = p->ended || p->side.fatal;
     return side_end(&p->side);
 }
 
 static void
-settle(struct proxy *p)
+settle_proxy(struct proxy *p)
 {
     if (p->kind->settle != NULL && !p->side.fatal)
         p->kind->settle(p);
@@ -240,9 +241,9 @@ take_command(struct side *s, const struct command *cmd, struct err *err)
 {
     struct proxy *p = self(s);
 
-    if (begin(p, cmd->arrival, command_info(cmd->code)->code, err))
+    if (begin_input(p, cmd->arrival, command_info(cmd->code)->code, err))
         p->kind->command(p, cmd);
-    return end(p);
+    return end_input(p);
 }
 
 static int
@@ -252,16 +253,17 @@ take_frame(struct side *s, uint64_t arrival, const struct frame *frame,
     struct proxy *p = self(s);
 
     snprintf(p->its, sizeof p->its, "its %.2s", frame->code);
-    if (begin(p, arrival, p->its, err)) {
+    if (begin_input(p, arrival, p->its, err)) {
         if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
             p->ready = true;
         p->kind->frame(p, frame);
-        settle(p);
+        settle_proxy(p);
     }
-    return end(p);
+    return end_input(p);
 }
 
-/* Nothing can be done without a program that never was ready. */
+/* Ends the session: a required program that was never ready leaves nothing to
+ * go on with. */
 static void
 give_up(struct proxy *p, const char *how)
 {
@@ -278,13 +280,14 @@ take_event(struct side *s, uint64_t arrival, enum side_event event,
 {
     struct proxy *p = self(s);
 
-    if (!begin(p, arrival, event == SIDE_LATE ? "its silence" : "its end", err))
-        return end(p);
+    if (!begin_input(p, arrival, event == SIDE_LATE ? "its silence" : "its end",
+                     err))
+        return end_input(p);
     switch (event) {
     case SIDE_LATE:
         proxy_failed(p, "%s", how);
         p->kind->late(p);
-        settle(p);
+        settle_proxy(p);
         break;
     case SIDE_GONE:
         p->gone = true;
@@ -294,14 +297,14 @@ take_event(struct side *s, uint64_t arrival, enum side_event event,
         }
         proxy_failed(p, "%s", how);
         p->kind->gone(p);
-        settle(p);
+        settle_proxy(p);
         break;
     case SIDE_LEFT:
         p->gone = true;
         p->kind->gone(p);
         break;
     }
-    return end(p);
+    return end_input(p);
 }
 
 static void
@@ -313,20 +316,22 @@ reopen(struct side *s)
 static uint64_t
 count_owed(const struct side *s)
 {
-    return look(s)->kind->owed == NULL ? 0 : look(s)->kind->owed(look(s));
+    return proxy_of(s)->kind->owed == NULL
+               ? 0
+               : proxy_of(s)->kind->owed(proxy_of(s));
 }
 
 static bool
 waits(const struct side *s)
 {
-    return !look(s)->ended && look(s)->kind->waits(look(s));
+    return !proxy_of(s)->ended && proxy_of(s)->kind->waits(proxy_of(s));
 }
 
 static void
 see(const struct side *s, struct tuning_view *out, const struct viewer *viewer)
 {
-    if (look(s)->kind->see != NULL)
-        look(s)->kind->see(look(s), out, viewer);
+    if (proxy_of(s)->kind->see != NULL)
+        proxy_of(s)->kind->see(proxy_of(s), out, viewer);
 }
 
 static const char *
@@ -338,13 +343,13 @@ key_of(const struct side *s)
 static const char *
 argument(const struct side *s, const char *name)
 {
-    return arguments_text(look(s)->setup->args, name);
+    return arguments_text(proxy_of(s)->setup->args, name);
 }
 
 static void
 describe(const struct side *s, struct json_writer *w)
 {
-    proxy_setup_write(look(s)->setup, json_value(w, key_of(s)));
+    proxy_setup_write(proxy_of(s)->setup, json_value(w, key_of(s)));
     if (s->sender == SENDER_DEFAULT)
         json_add_raw(w, "filters", "[]");
 }

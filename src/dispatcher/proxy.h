@@ -2,13 +2,12 @@
 /* proxy.h - a side of the dispatcher whose tuner or assessor is a program that
  * speaks the protocol itself (`exec`).  PROTOCOL.md, "Programs".
  *
- * It takes the place of tuning or assessing, but waits for nobody: what the
- * manager sends becomes frames for the program; what the program sends, and
- * what becomes of it, is input like the manager's, numbered and logged before
- * it is handled.  All answers follow from these inputs in their order, so that
- * replay needs no program.
- *
- * What it does as a side is in side.h. */
+ * It takes the place of tuning or assessing, but never waits for an answer:
+ * what the manager sends becomes frames for the program; what the program
+ * sends, and its start and end, is input like the manager's, numbered and
+ * logged before it is handled.  All answers follow from these inputs in their
+ * order, so that replay needs no program.  Its functions as a side are those of
+ * side.h. */
 #ifndef DISPATCHER_PROXY_H
 #define DISPATCHER_PROXY_H
 
@@ -26,15 +25,16 @@ struct log;
 struct proxy;
 struct proxy_setup;
 
-/* Where the program is.  Replay has none. */
+/* How a proxy reaches its program; replay has none. */
 struct proxy_port {
     void (*send)(void *ctx, enum command_code code, const char *payload,
                  size_t len); /* copies */
-    void (*start)(void *ctx); /* anew, behind SIDE_GONE */
+    void (*start)(void *ctx); /* starts it again behind SIDE_GONE */
     void *ctx;
 };
 
-/* Borrow all until side_free(); NULL: out of memory. */
+/* Make the proxy of a tuner or an assessor; borrow all until side_free().
+ * NULL: out of memory. */
 struct proxy *proxy_tuner_new(const struct proxy_setup *setup,
                               const struct policy *policy,
                               struct emitter emitter, const struct log *log,
@@ -46,14 +46,15 @@ struct proxy *proxy_assessor_new(const struct proxy_setup *setup,
 
 void proxy_connect(struct proxy *p, struct proxy_port port);
 
-/* The longest payload that fits into the manager's frames; what the program
- * makes longer costs itself. */
+/* Sets the longest payload that fits into the manager's frames; a longer answer
+ * of the program costs its input. */
 void proxy_limit(struct proxy *p, size_t longest);
 
-/* Which answer the program owes, while side_waits(): "ID, or NO, for IN". */
+/* Which answer the program owes while side_waits() is true, for people: "ID, or
+ * NO, for IN". */
 void proxy_name_due(const struct proxy *p, char *out, size_t size);
 
-/* What of the manager's waits for an answer, in bytes. */
+/* Bytes of the manager's commands that the program has not answered. */
 size_t proxy_bytes(const struct proxy *p);
 
 const struct proxy_setup *proxy_setup(const struct proxy *p);
@@ -66,30 +67,31 @@ struct proxy_kind {
     void (*frame)(struct proxy *p, const struct frame *frame);
     void (*late)(struct proxy *p);
     void (*gone)(struct proxy *p);
-    void (*settle)(struct proxy *p); /* what its word, silence or end has left
-                                        to be done; NULL: nothing */
+    /* after each input: does what a program's frame, silence or end leaves to
+     * be done; NULL: nothing */
+    void (*settle)(struct proxy *p);
     bool (*waits)(const struct proxy *p);
     size_t (*bytes)(const struct proxy *p);
     void (*name_due)(const struct proxy *p, char *out, size_t size);
     uint64_t (*owed)(const struct proxy *p); /* NULL: never any */
     void (*see)(const struct proxy *p, struct tuning_view *out,
-                const struct viewer *viewer); /* NULL: nothing to be seen */
+                const struct viewer *viewer); /* see side_see(); may be NULL */
     void (*free)(struct proxy *p);
 };
 
-/* The first member of either. */
+/* What the proxies of a tuner and of an assessor begin with. */
 struct proxy {
     struct side side;
     const struct proxy_kind *kind;
     const struct proxy_setup *setup;
     struct proxy_port port;
-    size_t longest; /* payload that the manager can be sent */
-    char its[8];    /* the input being handled, a program's frame: "its TR" */
-    char said[500]; /* of one that is required, its last ER before its first
-                       ID; "": none */
-    bool ready;     /* it has sent an ID */
-    bool gone;      /* there is no program */
-    bool ended;     /* a failure ended this side */
+    size_t longest; /* longest payload that the manager can be sent */
+    char its[8];    /* name of the frame being handled: "its TR" */
+    char said[500]; /* of a required program, its last ER before its first ID;
+                       "": none */
+    bool ready;     /* the program has sent an ID */
+    bool gone;      /* no program runs */
+    bool ended;     /* a failure of the program ended this side */
 };
 
 void proxy_init(struct proxy *p, const struct proxy_kind *kind,
@@ -98,32 +100,34 @@ void proxy_init(struct proxy *p, const struct proxy_kind *kind,
                 const struct log *log);
 void proxy_fini(struct proxy *p);
 
-/* Sends the program what the side's payload holds. */
+/* Sends the program a frame whose payload is that of the side. */
 void proxy_send(struct proxy *p, enum command_code code);
-/* Sends the program the end of a trial, whose hyper_params are those, JSON. */
+/* Sends the program the end of a trial; `hyper` is its hyper_params, JSON. */
 void proxy_send_end(struct proxy *p, const struct trial_end *end,
                     struct buf *hyper);
 
-/* The program failed: by policy this costs its input, or the session. */
+/* Tells that the program failed: by policy this costs its input, or the
+ * session. */
 void proxy_failed(struct proxy *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Passes an ER on to people: a failure like others.  Before the first ID of one
- * that is required it is kept: it says why there will be none. */
+/* Tells people what the program says in an ER, which is a failure like others.
+ * What a required one says before its first ID is kept: it tells why there will
+ * be none. */
 void proxy_says(struct proxy *p, const struct frame *frame);
 
-/* Starts the program again where it is gone; whether it was. */
+/* Starts the program again where none runs; returns whether it did. */
 bool proxy_restart(struct proxy *p);
 
-/* Opens an object {"parameter_id": ... */
+/* Opens an object {"parameter_id": ID. */
 struct json_writer proxy_open_parameter(const struct parameter_id *id,
                                         struct buf *out);
-/* Opens {"parameter_id": ..., "trial_job_id": ... in p->side.payload, which is
- * cleared. */
+/* Clears p->side.payload, and opens {"parameter_id": ID, "trial_job_id": JOB in
+ * it. */
 struct json_writer proxy_open_ids(struct proxy *p,
                                   const struct parameter_id *id,
                                   const char *job);
-/* Appends the `value` of the metric that is being handled, as the text it came
- * as, or that it would be; one that is no number as "NaN". */
+/* Appends the value of the metric that is being handled, as the text in which
+ * it came, or would have come; "NaN" where it is no number. */
 void proxy_write_value(const struct command *cmd, struct buf *out);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN
  *
- * The program is told each intermediate metric and each end of a trial that
- * had any, and says KI when it likes, or AK where the trial waits for one.  It
- * keeps the histories itself.  A trial is remembered beyond its end, as what
- * the program says of it may cross its EN.  A program that ended is started
- * again with the first metric of a trial that is new; trials that have reported
- * before are nobody's then, and go on. */
+ * The program is told each intermediate metric and each end of a trial that had
+ * any.  It says KI whenever it likes, or AK where the trial waits for an
+ * answer, and keeps the histories itself.  A trial is remembered beyond its
+ * end, as the program's word on it may cross its EN.
+ *
+ * A program that ended is started again with the first metric of a trial that
+ * is new.  The new program judges no trial that has reported before: those go
+ * on. */
 
 #include "dispatcher/proxy.h"
 
@@ -24,12 +26,13 @@
 /* A trial that has reported. */
 struct judged {
     char *job;
-    uint64_t program; /* which start of the program has heard of it */
-    uint64_t attempt; /* under policy nni */
+    /* Number of the program's start that was told of the trial. */
+    uint64_t program;
+    uint64_t attempt; /* counted under policy nni alone */
     bool stopped, ended;
 };
 
-/* A report that waits for its AK. */
+/* A synchronous report that waits for its AK. */
 struct report {
     struct report *next;
     struct judged *trial;
@@ -39,12 +42,12 @@ struct report {
 struct proxy_assessor {
     struct proxy base;
     struct map trials; /* job -> struct judged */
-    uint64_t program;  /* counts the starts */
+    uint64_t program;  /* how often the program was started */
     struct report *reports, **last;
     size_t n_reports;
 };
 
-/* What a report that waits is answered; SILENCE: nothing. */
+/* How a waiting report is answered; SILENCE: not at all. */
 enum answer { ANSWER_GO, ANSWER_STOP, ANSWER_SILENCE };
 
 static struct proxy_assessor *
@@ -63,16 +66,16 @@ judged_free(struct judged *trial)
     free(trial);
 }
 
-/* NULL: it has not reported. */
+/* NULL: the trial has not reported. */
 static struct judged *
-find(struct proxy_assessor *a, const char *job)
+find_trial(struct proxy_assessor *a, const char *job)
 {
     return map_get(&a->trials, job, strlen(job));
 }
 
-/* One that is new; NULL: out of memory. */
+/* Adds a trial that has not reported yet; NULL: out of memory. */
 static struct judged *
-add(struct proxy_assessor *a, const char *job)
+add_trial(struct proxy_assessor *a, const char *job)
 {
     struct judged *trial = calloc(1, sizeof *trial);
 
@@ -88,14 +91,14 @@ add(struct proxy_assessor *a, const char *job)
     return trial;
 }
 
-/* A manager of NNI's runs it again, from the beginning: it is a new one. */
+/* Begins a trial anew: a manager of NNI's runs it again, from the beginning. */
 static void
 begin_anew(struct proxy_assessor *a, struct judged *trial, uint64_t attempt)
 {
     if (proxy_restart(&a->base))
         a->program++;
     if (trial->attempt / 2 < attempt / 2)
-        trial->stopped = false; /* its KI went to the manager before */
+        trial->stopped = false; /* an earlier manager got its KI */
     trial->program = a->program;
     trial->attempt = attempt;
     trial->ended = false;
@@ -110,8 +113,8 @@ is_heard(const struct proxy_assessor *a, const struct judged *trial)
 /* ---- answers ---- */
 
 static void
-acknowledge(struct proxy_assessor *a, const char *job, uint64_t sequence,
-            bool stop)
+acknowledge_report(struct proxy_assessor *a, const char *job, uint64_t sequence,
+                   bool stop)
 {
     side_emit(&a->base.side,
               (struct emission){.code = CMD_ACKNOWLEDGE,
@@ -147,7 +150,7 @@ remove_report(struct proxy_assessor *a, struct report **link)
     free(r);
 }
 
-/* All reports of the trial, or of each (NULL). */
+/* Answers all waiting reports of the trial, or of all trials (NULL). */
 static void
 answer_reports(struct proxy_assessor *a, const struct judged *trial,
                enum answer answer)
@@ -160,15 +163,15 @@ answer_reports(struct proxy_assessor *a, const struct judged *trial,
             continue;
         }
         if (answer != ANSWER_SILENCE)
-            acknowledge(a, (*link)->trial->job, (*link)->sequence,
-                        answer == ANSWER_STOP);
+            acknowledge_report(a, (*link)->trial->job, (*link)->sequence,
+                               answer == ANSWER_STOP);
         remove_report(a, link);
     }
 }
 
 /* Sends KI where the trial was not stopped yet. */
 static void
-stop(struct proxy_assessor *a, struct judged *trial)
+stop_trial(struct proxy_assessor *a, struct judged *trial)
 {
     if (trial->stopped)
         return;
@@ -201,10 +204,10 @@ static void
 metric(struct proxy_assessor *a, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
-    struct judged *trial = find(a, m->job);
+    struct judged *trial = find_trial(a, m->job);
 
     if (trial == NULL && m->has_value) {
-        if ((trial = add(a, m->job)) == NULL)
+        if ((trial = add_trial(a, m->job)) == NULL)
             return;
         trial->attempt = m->attempt;
     }
@@ -214,8 +217,8 @@ metric(struct proxy_assessor *a, const struct command *cmd)
     if (trial == NULL || !m->has_value || trial->stopped ||
         !is_heard(a, trial)) {
         if (m->sync)
-            acknowledge(a, m->job, m->sequence,
-                        trial != NULL && trial->stopped);
+            acknowledge_report(a, m->job, m->sequence,
+                               trial != NULL && trial->stopped);
         return;
     }
     if (m->sync && add_report(a, trial, m->sequence) != 0) {
@@ -241,7 +244,7 @@ send_end(struct proxy *p, const struct trial_end *end)
 static void
 trial_end(struct proxy_assessor *a, const struct trial_end *end)
 {
-    struct judged *trial = find(a, end->job);
+    struct judged *trial = find_trial(a, end->job);
 
     if (trial == NULL || trial->ended)
         return;
@@ -251,9 +254,10 @@ trial_end(struct proxy_assessor *a, const struct trial_end *end)
     trial->ended = true;
 }
 
-/* Trials that a manager before this one ran, and this one does not. */
+/* cmd names the trials that an earlier manager ran and this one does not: ends
+ * them. */
 static void
-loss(struct proxy_assessor *a, const struct command *cmd)
+end_lost_trials(struct proxy_assessor *a, const struct command *cmd)
 {
     for (size_t i = 0; i < cmd->n_runs; i++) {
         const struct trial_end end = {.job = cmd->runs[i].job,
@@ -272,7 +276,7 @@ command(struct proxy *p, const struct command *cmd)
     else if (cmd->code == CMD_TRIAL_END)
         trial_end(self(p), &cmd->end);
     else if (cmd->code == CMD_REQUEST_TRIALS)
-        loss(self(p), cmd);
+        end_lost_trials(self(p), cmd);
 }
 
 /* ---- from the program ---- */
@@ -288,14 +292,14 @@ take_kill(struct proxy_assessor *a, struct jval root)
                      jval_type_name(root));
         return;
     }
-    trial = find(a, job);
+    trial = find_trial(a, job);
     if (trial == NULL) {
         proxy_failed(&a->base, "'%.64s' is no trial that has reported", job);
         return;
     }
     if (trial->ended)
         return;
-    stop(a, trial);
+    stop_trial(a, trial);
     answer_reports(a, trial, ANSWER_STOP);
 }
 
@@ -329,9 +333,9 @@ take_acknowledge(struct proxy_assessor *a, struct jval root)
         return;
     }
     link = find_report(a, job, sequence);
-    trial = find(a, job);
+    trial = find_trial(a, job);
     if (*link == NULL && trial != NULL && (trial->stopped || trial->ended))
-        return; /* behind its own KI, or crossed by the end */
+        return; /* comes behind the KI, or crossed the trial's end */
     if (*link == NULL) {
         proxy_failed(&a->base,
                      "trial '%.64s', sequence %" PRIu64 ": nobody waits for it",
@@ -340,8 +344,8 @@ take_acknowledge(struct proxy_assessor *a, struct jval root)
     }
     stops = strcmp(decision, "stop") == 0;
     if (stops)
-        stop(a, trial);
-    acknowledge(a, job, sequence, stops);
+        stop_trial(a, trial);
+    acknowledge_report(a, job, sequence, stops);
     remove_report(a, link);
 }
 
@@ -353,7 +357,7 @@ take_frame(struct proxy *p, const struct frame *frame)
     struct err err;
 
     if (strcmp(frame->code, command_info(CMD_INITIALIZED)->code) == 0)
-        return; /* it is ready */
+        return; /* a further ID changes nothing */
     if (strcmp(frame->code, command_info(CMD_ERROR)->code) == 0) {
         proxy_says(p, frame);
         return;
@@ -398,7 +402,8 @@ name_due(const struct proxy *p, char *out, size_t size)
              r->sequence, r->trial->job);
 }
 
-/* Silent, or gone: whoever waits goes on. */
+/* The program is silent for too long, or gone: trials that wait for its answer
+ * go on. */
 static void
 let_go(struct proxy *p)
 {

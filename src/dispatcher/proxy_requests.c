@@ -13,8 +13,9 @@ proxy_requests_fini(struct proxy_requests *q)
     *q = (struct proxy_requests){0};
 }
 
-/* Room behind the last: where half of it lies in front of the first that is
- * used, so each request is moved at most once on average. */
+/* Makes room behind the last request: by moving all to the front, where at
+ * least half of the array lies free there, so each is moved at most once on
+ * average. */
 static int
 make_room(struct proxy_requests *q)
 {
@@ -59,7 +60,7 @@ proxy_requests_has(const struct proxy_requests *q, uint64_t id)
     size_t low = q->at, high = q->at + q->n;
     const struct proxy_request *r;
 
-    while (low < high) { /* the first one behind that of the id */
+    while (low < high) { /* finds the first request behind that with the id */
         size_t mid = low + (high - low) / 2;
 
         if (q->items[mid].first <= id)

@@ -62,8 +62,8 @@ proxy_arguments(size_t *n)
 
 /* ---- the command ---- */
 
-/* The arguments with a list for command as a text that holds it as JSON, which
- * is the form in which it is kept.  NULL: out of memory. */
+/* A copy of the arguments in which a `command` that is a list has become a text
+ * that holds the list as JSON: so it is kept.  NULL: out of memory. */
 static struct json *
 wrap_list(struct jval args)
 {
@@ -102,7 +102,8 @@ refuse_empty(const struct proxy_setup *s, struct err *err)
                    s->title);
 }
 
-/* Each word with its NUL; `words` takes no more than what `text` has. */
+/* Takes the words from a JSON list, each with its NUL; `words` has as much room
+ * as `text` is long. */
 static int
 split_list(struct proxy_setup *s, const char *text, struct err *err)
 {
@@ -135,7 +136,8 @@ split_list(struct proxy_setup *s, const char *text, struct err *err)
     return n == 0 || s->argv[0][0] == '\0' ? refuse_empty(s, err) : 0;
 }
 
-/* Whoever writes quotes expects a shell. */
+/* Takes the words from a text with spaces between.  Quotes are refused, as who
+ * writes them expects a shell. */
 static int
 split_words(struct proxy_setup *s, const char *text, struct err *err)
 {
@@ -171,7 +173,8 @@ read_command(struct proxy_setup *s, const char *text, struct err *err)
                           : split_words(s, text, err);
 }
 
-/* "tuner exec (python3 tuner.py)", "tuner TITLE": cut where it is long. */
+/* Makes the program's title: "tuner exec (python3 tuner.py)", or "tuner TITLE",
+ * cut where it is long. */
 static void
 name_program(struct proxy_setup *s, const char *title)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* proxy_setup.h - the arguments of `exec`: which program, and how long its
- * silence is borne.  Immutable once read. */
+/* proxy_setup.h - the arguments of `exec`: which program, and for how long it
+ * may be silent.  Immutable once read. */
 #ifndef DISPATCHER_PROXY_SETUP_H
 #define DISPATCHER_PROXY_SETUP_H
 
@@ -15,14 +15,16 @@ struct buf;
 struct err;
 struct tp_arg;
 
-#define PROXY_VERSION 1 /* of what it makes of the same inputs */
+/* raised when a proxy answers the same inputs differently */
+#define PROXY_VERSION 1
 
 struct proxy_setup {
-    char *words;       /* of the command, each with its NUL */
+    char *words;       /* the command's words, each with its NUL */
     const char **argv; /* into `words`, ends with NULL */
     int64_t deadline_ms;
     uint64_t seed;
-    bool required;  /* its end before its first ID ends the session */
+    /* A program that ends before its first ID ends the session. */
+    bool required;
     char title[96]; /* "tuner exec (python3 tuner.py)" */
     struct arguments *args;
 };
@@ -30,17 +32,19 @@ struct proxy_setup {
 /* Whether a tuner or assessor of this name is a program. */
 bool proxy_is_named(const char *name);
 
-/* Its table, for lists; *n entries. */
+/* The argument table of `exec`, as `tunepipe tuners` lists it; *n entries. */
 const struct tp_arg *proxy_arguments(size_t *n);
 
-/* `kind` is "tuner" or "assessor"; `args` an object or null, in which
- * `command` is a list of words, or a text of words with spaces between.  The
- * seed is used where `args` has none.  NULL: err names the argument. */
+/* Reads the arguments of a program; `kind` is "tuner" or "assessor"; `args` an
+ * object or null, in which `command` is a list of words, or a text of words
+ * with spaces between.  The seed is used where `args` has none.  NULL: err
+ * names the argument. */
 struct proxy_setup *proxy_setup_read(const char *kind, struct jval args,
                                      uint64_t seed, struct err *err);
 void proxy_setup_free(struct proxy_setup *s);
 
-/* Appends {"name": "exec", "version": 1, "seed": 7, "arguments": {...}}. */
+/* Appends the setup as the log's head has it: {"name": "exec", "version": 1,
+ * "seed": 7, "arguments": {...}}. */
 void proxy_setup_write(const struct proxy_setup *s, struct buf *out);
 
 #endif

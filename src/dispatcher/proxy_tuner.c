@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN
  *
- * The ids on the manager's wire are ours: a GE burns as many as it asks for
- * and is passed on.  Each TR of the program serves the oldest id that waits,
- * and one that nobody waits for gets the next; what the program calls it is
- * kept, and put in where the program is told of that trial.
+ * The ids on the manager's wire are ours: a GE uses up as many as it asks for
+ * and is passed on to the program.  Each TR of the program serves the oldest id
+ * that waits; a TR that nobody waits for gets the next id.  The id that the
+ * program itself gives a suggestion is kept, and used where the program is told
+ * of that trial.
  *
  * A program that ended is started again by the next GE, and is told what a
  * resumed manager would tell it: IN, FD with all results so far, AD with the
- * trials that are out. */
+ * trials that have not ended. */
 
 #include "dispatcher/proxy.h"
 
@@ -29,31 +30,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNASKED_MAX 65536 /* trials out at which none is taken unasked */
-#define RESULTS_MAX ((size_t)60 << 20) /* bytes kept to be told again */
+/* trials that have not ended, from which on no TR is taken unasked */
+#define UNASKED_MAX 65536
+/* bytes of results kept for a program that is started again */
+#define RESULTS_MAX ((size_t)60 << 20)
 
 enum proxy_space {
-    PROXY_BARE,  /* no search space */
-    PROXY_ASKED, /* IN is passed on */
-    PROXY_READY, /* ID was the answer */
+    PROXY_BARE,  /* there is no search space */
+    PROXY_ASKED, /* IN is passed on to the program */
+    PROXY_READY, /* the program has answered it with ID */
 };
 
 struct proxy_tuner {
     struct proxy base;
     enum proxy_space state;
-    bool greeting;     /* started again, its ID is still to come */
-    uint64_t position; /* of the IN, among the manager's frames */
-    struct buf space;  /* as JSON */
+    bool greeting; /* the program was started again, and its ID is not there yet
+                    */
+    uint64_t position; /* which of the manager's frames the IN was */
+    struct buf space;  /* the search space, as JSON */
     struct trials *trials;
-    struct buf results;          /* elements of an FD, to be told again */
-    struct proxy_requests owed;  /* NO "later" was their answer; all older */
-    struct proxy_requests asked; /* no answer yet */
-    uint64_t failed; /* under policy again: units that were refused as failed,
-                        for which the manager will not ask again */
-    int tries;       /* how often these were asked for while no trial is out */
+    /* Elements of an FD, for a program that is started again. */
+    struct buf results;
+    /* Were answered with NO "later"; older than all in `asked`. */
+    struct proxy_requests owed;
+    struct proxy_requests asked; /* have no answer yet */
+    uint64_t failed; /* under policy `reissue`: units that were refused as
+                        failed, for which the manager will not ask again */
+    int tries; /* how often these were asked for while no trial was running */
     uint64_t next_id;
     struct reunion reunion;
-    struct buf fresh; /* elements of the FD at hand that are new */
+    struct buf fresh; /* elements of the FD being handled that are new */
 };
 
 static struct proxy_tuner *
@@ -64,10 +70,10 @@ self(struct proxy *p)
 
 /* ---- what the program is told ---- */
 
-/* Sends open, text, close. */
+/* Sends the program a frame whose payload is open, text and close. */
 static void
-send(struct proxy_tuner *t, enum command_code code, const char *open,
-     const struct buf *text, const char *close)
+send_payload(struct proxy_tuner *t, enum command_code code, const char *open,
+             const struct buf *text, const char *close)
 {
     struct buf *out = &t->base.side.payload;
 
@@ -79,11 +85,12 @@ send(struct proxy_tuner *t, enum command_code code, const char *open,
     proxy_send(&t->base, code);
 }
 
-/* {"parameter_id": ..., "parameters": ...}, with the program's id. */
+/* Appends {"parameter_id": ..., "parameters": ...} with the id that the program
+ * knows the trial by. */
 static void
 write_record(const struct trial *trial, struct buf *out)
 {
-    struct parameter_record record = {.id = trial->theirs,
+    struct parameter_record record = {.id = trial->tuner_id,
                                       .label = trial->label,
                                       .parameters = trial->parameters,
                                       .parameters_len =
@@ -92,8 +99,8 @@ write_record(const struct trial *trial, struct buf *out)
     command_write_trial(out, &record);
 }
 
-/* Keeps the result of a trial to be told again: an element of FD, whose value
- * the payload holds from `from` on. */
+/* Keeps the result of a trial, as an element of FD, for a program that is
+ * started again; the side's payload holds the value from `from` on. */
 static void
 keep_result(struct proxy_tuner *t, const struct trial *trial, size_t from)
 {
@@ -103,7 +110,7 @@ keep_result(struct proxy_tuner *t, const struct trial *trial, size_t from)
 
     if (payload->failed ||
         t->results.len + strlen(trial->parameters) + len > RESULTS_MAX)
-        return; /* of millions of results the first ones are told */
+        return; /* of millions of results the first ones are kept */
     buf_add_text(&t->results, t->results.len == 0 ? "" : ", ");
     w = json_begin_object(&t->results);
     json_add_raw(&w, "parameter", trial->parameters);
@@ -111,7 +118,7 @@ keep_result(struct proxy_tuner *t, const struct trial *trial, size_t from)
     json_close(&w);
 }
 
-/* Keeps an element of FD to be told again. */
+/* Keeps an element of the manager's FD for a program that is started again. */
 static void
 keep_entry(struct proxy_tuner *t, struct jval entry)
 {
@@ -124,13 +131,14 @@ keep_entry(struct proxy_tuner *t, struct jval entry)
     jval_write(entry, &t->results);
 }
 
-/* Tells the program the result of a trial: *value, or that of cmd, a metric. */
+/* Tells the program the result of a trial: *value, or where that is NULL the
+ * value of cmd, a metric. */
 static void
-tell(struct proxy_tuner *t, struct trial *trial, const char *job,
-     const struct command *cmd, const double *value)
+tell_result(struct proxy_tuner *t, struct trial *trial, const char *job,
+            const struct command *cmd, const double *value)
 {
-    const struct parameter_id theirs =
-        parameter_named(trial->theirs, trial->label);
+    const struct parameter_id tuner_id =
+        parameter_named(trial->tuner_id, trial->label);
     struct buf *out = &t->base.side.payload;
     char text[NUMBER_TEXT_MAX];
     struct json_writer w;
@@ -143,7 +151,7 @@ tell(struct proxy_tuner *t, struct trial *trial, const char *job,
         json_open_object(&w, NULL);
         json_add_raw(&w, "parameter", trial->parameters);
     } else {
-        w = proxy_open_ids(&t->base, &theirs, job);
+        w = proxy_open_ids(&t->base, &tuner_id, job);
         json_add_text(&w, "type", "FINAL");
         json_add_unsigned(&w, "sequence", 0);
     }
@@ -158,10 +166,10 @@ tell(struct proxy_tuner *t, struct trial *trial, const char *job,
     if (trial->foreign)
         json_close(&w);
     proxy_send(&t->base, trial->foreign ? CMD_IMPORT : CMD_METRIC);
-    trial->told = true;
+    trial->result_told = true;
 }
 
-/* Tells the program an end, which is noted. */
+/* Tells the program the end of a trial, which has ended for us, too. */
 static void
 tell_end(void *side, struct trial *trial, const struct trial_end *end)
 {
@@ -178,8 +186,8 @@ tell_end(void *side, struct trial *trial, const struct trial_end *end)
 
 /* ---- a program that is started again ---- */
 
-/* Tells the program of the trials that are out, which it knows by our numbers
- * from here on. */
+/* Tells a program that was started again which trials have not ended; from here
+ * on it knows them by our ids. */
 static void
 send_out(struct proxy_tuner *t)
 {
@@ -192,36 +200,39 @@ send_out(struct proxy_tuner *t)
     if (trials == NULL)
         side_out_of_memory(&t->base.side);
     for (size_t i = 0; trials != NULL && i < n; i++) {
-        if (trials[i]->ended) { /* not known to it: a result is an import */
+        /* the new program does not know it: a result will be an import */
+        if (trials[i]->ended) {
             trials[i]->foreign = true;
             continue;
         }
-        trials[i]->theirs = trials[i]->id;
+        trials[i]->tuner_id = trials[i]->id;
         buf_add_text(&list, list.len == 0 ? "" : ", ");
         write_record(trials[i], &list);
     }
     if (list.len > 0)
-        send(t, CMD_ADD_CUSTOM, "[", &list, "]");
+        send_payload(t, CMD_ADD_CUSTOM, "[", &list, "]");
     buf_fini(&list);
     free(trials);
 }
 
-/* Starts the program where it is gone, and tells it what it missed. */
+/* Starts the program again where none runs, and tells it what happened
+ * before. */
 static void
 start_again(struct proxy_tuner *t)
 {
     if (!proxy_restart(&t->base) || t->state == PROXY_BARE)
         return;
-    send(t, CMD_INITIALIZE, "", &t->space, "");
+    send_payload(t, CMD_INITIALIZE, "", &t->space, "");
     t->greeting = true;
     if (t->results.len > 0)
-        send(t, CMD_IMPORT, "[", &t->results, "]");
+        send_payload(t, CMD_IMPORT, "[", &t->results, "]");
     send_out(t);
 }
 
 /* ---- requests ---- */
 
-/* Sends NO: `units` of the request with that first id are refused, or owed. */
+/* Sends NO: `units` suggestions of the request whose first id is `first` are
+ * refused, or owed. */
 static void
 no_more(struct proxy_tuner *t, uint64_t first, enum no_reason reason,
         uint64_t units)
@@ -233,24 +244,26 @@ no_more(struct proxy_tuner *t, uint64_t first, enum no_reason reason,
                                 .units = units});
 }
 
-/* The requests that the next TR may serve; the oldest first. */
+/* The queue whose oldest request the next TR serves. */
 static struct proxy_requests *
-waiting(struct proxy_tuner *t)
+waiting_requests(struct proxy_tuner *t)
 {
     return t->owed.n > 0 ? &t->owed : &t->asked;
 }
 
-/* Managers of NNI's never ask again for what failed: it is kept in mind. */
+/* Refuses units of a request.  Managers of NNI's never ask again for what
+ * failed, so those units are counted, to be asked for later. */
 static void
-refuse(struct proxy_tuner *t, const struct proxy_request *r,
-       enum no_reason reason, uint64_t units)
+refuse_units(struct proxy_tuner *t, const struct proxy_request *r,
+             enum no_reason reason, uint64_t units)
 {
     no_more(t, r->first, reason, units);
-    if (reason == NO_FAILED && t->base.side.policy->again)
+    if (reason == NO_FAILED && t->base.side.policy->reissue)
         t->failed += units;
 }
 
-/* Forgets the oldest request if it is served as far as it can be. */
+/* Removes the oldest request when all of its units are served or have
+ * failed. */
 static void
 settle_request(struct proxy_tuner *t, struct proxy_requests *q)
 {
@@ -260,17 +273,17 @@ settle_request(struct proxy_tuner *t, struct proxy_requests *q)
         return;
     proxy_requests_pop(q);
     if (r.failed > 0)
-        refuse(t, &r, NO_FAILED, r.failed);
+        refuse_units(t, &r, NO_FAILED, r.failed);
 }
 
-/* The rest of the oldest request is refused. */
+/* Refuses what is left of the oldest request. */
 static void
 end_request(struct proxy_tuner *t, struct proxy_requests *q,
             enum no_reason reason)
 {
     struct proxy_request r = proxy_requests_pop(q);
 
-    refuse(t, &r, reason, proxy_request_left(&r) + r.failed);
+    refuse_units(t, &r, reason, proxy_request_left(&r) + r.failed);
 }
 
 static void
@@ -281,7 +294,7 @@ end_requests(struct proxy_tuner *t, struct proxy_requests *q,
         end_request(t, q, reason);
 }
 
-/* Serves what is owed with suggestions that the manager has lost. */
+/* Serves the requests that wait with suggestions that the manager has lost. */
 static void
 serve_lost(struct proxy_tuner *t)
 {
@@ -294,9 +307,9 @@ serve_lost(struct proxy_tuner *t)
     }
 }
 
-/* Asks the program for what is left of a request. */
+/* Asks the program for what is left of a request, with a GE. */
 static void
-ask(struct proxy_tuner *t, struct proxy_request r)
+ask_program(struct proxy_tuner *t, struct proxy_request r)
 {
     start_again(t);
     if (proxy_requests_push(&t->asked, r) != 0) {
@@ -308,7 +321,7 @@ ask(struct proxy_tuner *t, struct proxy_request r)
     proxy_send(&t->base, CMD_REQUEST_TRIALS);
 }
 
-/* Asks again for what has failed, where no answer is due. */
+/* Asks again for the units that have failed, where no answer is due. */
 static void
 ask_failed(struct proxy_tuner *t)
 {
@@ -318,14 +331,14 @@ ask_failed(struct proxy_tuner *t)
         return;
     t->next_id += r.count;
     t->failed = 0;
-    ask(t, r);
+    ask_program(t, r);
 }
 
 /* ---- a manager that is started again, see reunion.h ---- */
 
-/* The program has ended with the dispatcher before.  The one that is started by
- * the first GE is told all results and the trials that run again; what was
- * lost it does not know, and may propose again. */
+/* Notes that the program has ended with the dispatcher before this one.  The
+ * one that is started by the first GE is told all results and the trials that
+ * run again; what was lost it does not know, and may propose again. */
 
 static void
 keep_space(struct proxy_tuner *t, const struct command *cmd)
@@ -354,7 +367,7 @@ begin_again(void *side, const struct command *cmd, bool same)
     proxy_requests_fini(&t->asked);
     if (!same) {
         keep_space(t, cmd);
-        send(t, CMD_UPDATE_SPACE, "", &t->space, "");
+        send_payload(t, CMD_UPDATE_SPACE, "", &t->space, "");
     }
     side_emit(&t->base.side, (struct emission){.code = CMD_INITIALIZED,
                                                .number = cmd->position});
@@ -367,7 +380,7 @@ write_parameters(const void *side, const struct trial *trial, struct buf *out)
     buf_add_text(out, trial->parameters);
 }
 
-/* The element goes to the program with the others of its FD that are new. */
+/* Adds an element of FD to those that the program will be told. */
 static int
 import_result(void *side, struct jval entry, struct err *err)
 {
@@ -381,9 +394,9 @@ import_result(void *side, struct jval entry, struct err *err)
 }
 
 static void
-tell_result(void *side, struct trial *trial, const char *job, double value)
+tell_value(void *side, struct trial *trial, const char *job, double value)
 {
-    tell(side, trial, job, NULL, &value);
+    tell_result(side, trial, job, NULL, &value);
 }
 
 static void
@@ -396,7 +409,7 @@ give_again(void *side, const struct trial *trial, uint64_t was)
                                             .parameters_len =
                                                 strlen(trial->parameters)};
 
-    (void)was; /* it has its id still */
+    (void)was; /* our id, by which the program knew it, stays */
     side_emit(&t->base.side,
               (struct emission){.code = CMD_NEW_TRIAL, .gives = &record});
     reunion_launch(&t->reunion, trial->id, trial->label);
@@ -408,7 +421,7 @@ static const struct reunion_ops reunion_hands = {
     .begin_again = begin_again,
     .write_parameters = write_parameters,
     .import = import_result,
-    .tell = tell_result,
+    .tell = tell_value,
     .end = tell_end,
     .give = give_again,
 };
@@ -416,7 +429,7 @@ static const struct reunion_ops reunion_hands = {
 /* ---- from the manager: the search space ---- */
 
 static void
-initialize(struct proxy_tuner *t, const struct command *cmd)
+handle_initialize(struct proxy_tuner *t, const struct command *cmd)
 {
     if (t->state == PROXY_READY && t->base.side.policy->nni) {
         reunion_begin(&t->reunion, cmd);
@@ -432,7 +445,7 @@ initialize(struct proxy_tuner *t, const struct command *cmd)
     t->position = cmd->position;
     start_again(t);
     t->state = PROXY_ASKED;
-    send(t, CMD_INITIALIZE, "", &t->space, "");
+    send_payload(t, CMD_INITIALIZE, "", &t->space, "");
 }
 
 static bool
@@ -444,18 +457,18 @@ has_space(struct proxy_tuner *t)
 }
 
 static void
-update(struct proxy_tuner *t, const struct command *cmd)
+handle_update(struct proxy_tuner *t, const struct command *cmd)
 {
     if (!has_space(t))
         return;
     keep_space(t, cmd);
-    send(t, CMD_UPDATE_SPACE, "", &t->space, "");
+    send_payload(t, CMD_UPDATE_SPACE, "", &t->space, "");
 }
 
 /* ---- from the manager: requests ---- */
 
 static void
-request(struct proxy_tuner *t, const struct command *cmd)
+handle_request(struct proxy_tuner *t, const struct command *cmd)
 {
     struct proxy_request r = {.first = t->next_id, .count = cmd->request.count};
 
@@ -472,13 +485,13 @@ request(struct proxy_tuner *t, const struct command *cmd)
            reunion_give_again(&t->reunion, r.first + r.served))
         r.served++;
     if (r.served < r.count)
-        ask(t, r);
+        ask_program(t, r);
 }
 
 /* ---- from the manager: results and ends ---- */
 
 static void
-metric(struct proxy_tuner *t, const struct command *cmd)
+handle_metric(struct proxy_tuner *t, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
     struct trial *trial;
@@ -493,14 +506,14 @@ metric(struct proxy_tuner *t, const struct command *cmd)
         return;
     }
     if (m->parameter.kind == PARAMETER_NONE)
-        return; /* the user's own trial: recorded */
+        return; /* a trial that the user added: recorded only */
     why = reunion_refuse_result(&t->reunion, m, &trial, &late);
     if (why != NULL) {
         side_complain_trial(&t->base.side, m->job, &m->parameter, why, late);
         return;
     }
     reunion_ran(&t->reunion, m->job, trial);
-    tell(t, trial, m->job, cmd, NULL);
+    tell_result(t, trial, m->job, cmd, NULL);
     trials_settle(t->trials, trial);
 }
 
@@ -521,15 +534,15 @@ pass_end(struct proxy_tuner *t, const struct trial_end *end)
         return;
     }
     reunion_ran(&t->reunion, end->job, trial);
-    if (end->stopped && !trial->told && mark != NULL)
-        tell(t, trial, end->job, NULL, &mark->value);
+    if (end->stopped && !trial->result_told && mark != NULL)
+        tell_result(t, trial, end->job, NULL, &mark->value);
     tell_end(t, trial, end);
 }
 
-/* The answer comes once the program was told; what that says comes when it
- * likes. */
+/* Handles the end of a trial.  The AK for it goes out once the program was
+ * told; what the program says to it comes when it likes. */
 static void
-end(struct proxy_tuner *t, const struct command *cmd)
+handle_end(struct proxy_tuner *t, const struct command *cmd)
 {
     pass_end(t, &cmd->end);
     if (reunion_seek_lost(&t->reunion, cmd) > 0)
@@ -542,11 +555,11 @@ end(struct proxy_tuner *t, const struct command *cmd)
 
 /* ---- from the manager: trials from elsewhere ---- */
 
-/* A trial that is out, with the parameters in `text`, which is taken; NULL: out
- * of memory, or the id or label is in use. */
+/* Adds a trial that has not ended, with the parameters in `text`, which is
+ * taken.  NULL: out of memory, or the id or label is in use. */
 static struct trial *
 add_trial(struct proxy_tuner *t, uint64_t id, const char *label,
-          uint64_t theirs, struct buf *text)
+          uint64_t tuner_id, struct buf *text)
 {
     static const double nowhere[1];
     char *parameters = buf_take(text);
@@ -558,35 +571,35 @@ add_trial(struct proxy_tuner *t, uint64_t id, const char *label,
         free(parameters);
         return NULL;
     }
-    trial->theirs = theirs;
+    trial->tuner_id = tuner_id;
     trial->parameters = parameters;
     return trial;
 }
 
-/* FD of a manager of NNI's. */
+/* Takes in the FD of a restarted manager of NNI's. */
 static void
-reunite(struct proxy_tuner *t, const struct command *cmd)
+import_again(struct proxy_tuner *t, const struct command *cmd)
 {
     struct reunion_count n;
 
     buf_clear(&t->fresh);
     n = reunion_import(&t->reunion, cmd);
     if (t->fresh.len > 0 || n.all == 0)
-        send(t, CMD_IMPORT, "[", &t->fresh, "]");
+        send_payload(t, CMD_IMPORT, "[", &t->fresh, "]");
     log_info(t->base.side.log,
              "command %" PRIu64 " (FD): %zu of %zu results passed on",
              cmd->arrival, n.told, n.all);
 }
 
 static void
-import(struct proxy_tuner *t, const struct command *cmd)
+handle_import(struct proxy_tuner *t, const struct command *cmd)
 {
     struct jval list = json_root(cmd->document);
 
     if (!has_space(t))
         return;
     if (t->base.side.policy->nni) {
-        reunite(t, cmd);
+        import_again(t, cmd);
         return;
     }
     buf_clear(&t->base.side.payload);
@@ -596,7 +609,8 @@ import(struct proxy_tuner *t, const struct command *cmd)
         keep_entry(t, jval_at(list, i));
 }
 
-/* A record of a trial that an earlier run gave out and did not finish. */
+/* Adds a trial from a record of AD: an earlier run gave it out and it has not
+ * ended. */
 static struct trial *
 recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
 {
@@ -640,10 +654,10 @@ recover_one(struct proxy_tuner *t, struct jval record, struct err *err)
     return trial;
 }
 
-/* Whether a record of AD is of a suggestion of ours that the program was told
- * of, or need not be, or of the user's own trial. */
+/* Whether a record of AD is of a suggestion that the program knows, or need not
+ * know, or of a trial that the user added. */
 static bool
-knows(struct proxy_tuner *t, struct jval record)
+program_knows(struct proxy_tuner *t, struct jval record)
 {
     struct trial *trial;
 
@@ -665,7 +679,7 @@ knows(struct proxy_tuner *t, struct jval record)
 }
 
 static void
-custom(struct proxy_tuner *t, const struct command *cmd)
+handle_custom(struct proxy_tuner *t, const struct command *cmd)
 {
     struct jval list = json_root(cmd->document);
     struct trial *trial;
@@ -679,7 +693,7 @@ custom(struct proxy_tuner *t, const struct command *cmd)
     if (t->base.side.policy->nni && t->next_id == 0)
         t->next_id = 1; /* as NNI: behind the ids 0 to max(0, those of AD) */
     for (size_t i = 0; i < jval_count(list); i++) {
-        if (knows(t, jval_at(list, i)))
+        if (program_knows(t, jval_at(list, i)))
             continue;
         trial = recover_one(t, jval_at(list, i), &err);
         if (trial == NULL && err.code == ERR_MEMORY) {
@@ -695,15 +709,15 @@ custom(struct proxy_tuner *t, const struct command *cmd)
         write_record(trial, &known);
     }
     if (known.len > 0)
-        send(t, CMD_ADD_CUSTOM, "[", &known, "]");
+        send_payload(t, CMD_ADD_CUSTOM, "[", &known, "]");
     buf_fini(&known);
 }
 
 /* ---- from the manager: all of it ---- */
 
-/* Whether the program is told something by that command. */
+/* Whether that command makes the side send the program something. */
 static bool
-tells(enum command_code code)
+tells_program(enum command_code code)
 {
     return code == CMD_METRIC || code == CMD_TRIAL_END || code == CMD_IMPORT ||
            code == CMD_UPDATE_SPACE;
@@ -714,15 +728,18 @@ command(struct proxy *p, const struct command *cmd)
 {
     static void (*const handlers[CMD_COUNT])(struct proxy_tuner *,
                                              const struct command *) = {
-        [CMD_INITIALIZE] = initialize, [CMD_REQUEST_TRIALS] = request,
-        [CMD_METRIC] = metric,         [CMD_UPDATE_SPACE] = update,
-        [CMD_IMPORT] = import,         [CMD_ADD_CUSTOM] = custom,
-        [CMD_TRIAL_END] = end,
+        [CMD_INITIALIZE] = handle_initialize,
+        [CMD_REQUEST_TRIALS] = handle_request,
+        [CMD_METRIC] = handle_metric,
+        [CMD_UPDATE_SPACE] = handle_update,
+        [CMD_IMPORT] = handle_import,
+        [CMD_ADD_CUSTOM] = handle_custom,
+        [CMD_TRIAL_END] = handle_end,
     };
 
     if (handlers[cmd->code] != NULL)
         handlers[cmd->code](self(p), cmd);
-    if (tells(cmd->code)) {
+    if (tells_program(cmd->code)) {
         self(p)->tries = 0;
         ask_failed(self(p));
     }
@@ -747,8 +764,8 @@ take_initialized(struct proxy_tuner *t, const struct frame *frame)
                                                .number = t->position});
 }
 
-/* The program did not take the search space.  NNI's managers send no other, and
- * would wait for ever: their session ends. */
+/* Refuses the search space, which the program did not take.  NNI's managers
+ * send no other, and would wait for ever: their session ends. */
 static void
 refuse_space(struct proxy_tuner *t)
 {
@@ -766,14 +783,16 @@ refuse_space(struct proxy_tuner *t)
 
 /* ---- from the program: TR ---- */
 
-/* What a TR says; the texts lie in `doc`. */
+/* What a TR of the program says; the texts lie in `doc`. */
 struct suggestion {
     struct json *doc;
-    const char *label; /* NULL: `theirs` */
-    uint64_t theirs;
+    const char *label; /* NULL: it has a number, `tuner_id` */
+    uint64_t tuner_id;
     struct jval parameters;
-    const char *resume_from; /* NULL: none */
-    const char *resume_how;  /* NULL: it does not say */
+    const char *resume_from; /* parameter id of the trial whose checkpoint it
+                                goes on from; NULL: none */
+    /* As the program writes it; NULL: it does not say. */
+    const char *resume_how;
 };
 
 static int
@@ -803,8 +822,8 @@ read_suggestion(const struct frame *frame, struct suggestion *s,
         return -1;
     root = json_root(s->doc);
     if (!jval_get(root, "parameter_id", &v) ||
-        (!jval_uint(v, &s->theirs) && (!jval_string(v, &s->label, &len) ||
-                                       len == 0 || strlen(s->label) != len)))
+        (!jval_uint(v, &s->tuner_id) && (!jval_string(v, &s->label, &len) ||
+                                         len == 0 || strlen(s->label) != len)))
         return err_set(err, ERR_INPUT,
                        "parameter_id: expected an integer of at least 0 or a "
                        "text");
@@ -816,8 +835,8 @@ read_suggestion(const struct frame *frame, struct suggestion *s,
     return read_how(root, s, err);
 }
 
-/* Writes the TR of a suggestion, *e; `text` becomes its parameters.  -1: it
- * cannot be sent. */
+/* Writes a suggestion as the TR *e for the manager; `text` becomes its
+ * parameters.  -1: it cannot be sent. */
 static int
 write_suggestion(struct proxy_tuner *t, uint64_t id, const struct suggestion *s,
                  struct buf *text, struct emission *e)
@@ -861,7 +880,7 @@ give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
     }
     buf_init(&text, SIZE_MAX / 2);
     if (write_suggestion(t, id, s, &text, &e) == 0) {
-        trial = add_trial(t, id, s->label, s->theirs, &text);
+        trial = add_trial(t, id, s->label, s->tuner_id, &text);
         if (trial == NULL)
             side_out_of_memory(&t->base.side);
         else
@@ -873,12 +892,12 @@ give_out(struct proxy_tuner *t, uint64_t id, const struct suggestion *s)
     return trial == NULL ? -1 : 0;
 }
 
-/* Serves the oldest request that waits; NULL: the TR made no sense, which costs
- * one of its trials. */
+/* Serves the oldest request that waits with a suggestion of the program; NULL:
+ * its TR made no sense, and one unit of the request is refused. */
 static void
-serve(struct proxy_tuner *t, const struct suggestion *s)
+serve_oldest(struct proxy_tuner *t, const struct suggestion *s)
 {
-    struct proxy_requests *q = waiting(t);
+    struct proxy_requests *q = waiting_requests(t);
     struct proxy_request *r = proxy_requests_first(q);
 
     if (s != NULL && give_out(t, r->first + r->served + r->failed, s) == 0)
@@ -903,20 +922,21 @@ take_trial(struct proxy_tuner *t, const struct frame *frame)
     good = read_suggestion(frame, &s, &err) == 0;
     if (!good)
         proxy_failed(&t->base, "%s", err.text);
-    if (waiting(t)->n > 0)
-        serve(t, good ? &s : NULL);
+    if (waiting_requests(t)->n > 0)
+        serve_oldest(t, good ? &s : NULL);
     else if (trials_out(t->trials) >= UNASKED_MAX)
         proxy_failed(&t->base, "nobody asked for it, and %d trials are out",
                      UNASKED_MAX);
     else if (good && give_out(t, t->next_id++, &s) == 0)
-        t->failed -= t->failed > 0; /* it comes late */
+        /* it serves a unit that was refused before */
+        t->failed -= t->failed > 0;
     json_free(s.doc);
 }
 
 /* ---- from the program: NO ---- */
 
-/* A NO without a reason may be the end, if nothing is out that could change the
- * program's mind. */
+/* Why the program says NO.  Without a reason it means that no suggestion will
+ * come, unless a trial runs whose result could change that. */
 static enum no_reason
 read_reason(const struct proxy_tuner *t, const struct frame *frame)
 {
@@ -940,10 +960,10 @@ read_reason(const struct proxy_tuner *t, const struct frame *frame)
     return (enum no_reason)reason;
 }
 
-/* The ids of the oldest request that has no answer wait on; those that a bad TR
- * cost are refused. */
+/* Handles NO "later": the oldest request without an answer goes on waiting; its
+ * units that a senseless TR cost are refused. */
 static void
-owe(struct proxy_tuner *t)
+owe_oldest(struct proxy_tuner *t)
 {
     struct proxy_request r = proxy_requests_pop(&t->asked), lost = r;
 
@@ -954,7 +974,7 @@ owe(struct proxy_tuner *t)
     if (proxy_requests_push(&t->owed, r) != 0)
         side_out_of_memory(&t->base.side);
     if (lost.failed > 0)
-        refuse(t, &lost, NO_FAILED, lost.failed);
+        refuse_units(t, &lost, NO_FAILED, lost.failed);
 }
 
 static void
@@ -968,7 +988,7 @@ take_no_more(struct proxy_tuner *t, const struct frame *frame)
             refuse_space(t);
         t->greeting = false;
     } else if (t->asked.n > 0 && reason == NO_LATER) {
-        owe(t);
+        owe_oldest(t);
     } else if (t->asked.n > 0) {
         end_request(t, &t->asked, reason);
     } else if (t->owed.n > 0 && reason != NO_LATER) {
@@ -1011,7 +1031,7 @@ take_frame(struct proxy *p, const struct frame *frame)
 /* ---- what it owes, its silence and its end ---- */
 
 static bool
-stuck(const struct proxy_tuner *t)
+nothing_runs(const struct proxy_tuner *t)
 {
     return t->owed.n + t->asked.n > 0 && trials_out(t->trials) == 0;
 }
@@ -1021,7 +1041,8 @@ waits(const struct proxy *p)
 {
     const struct proxy_tuner *t = (const struct proxy_tuner *)p;
 
-    return t->state == PROXY_ASKED || t->greeting || t->asked.n > 0 || stuck(t);
+    return t->state == PROXY_ASKED || t->greeting || t->asked.n > 0 ||
+           nothing_runs(t);
 }
 
 static size_t
@@ -1056,7 +1077,8 @@ owed(const struct proxy *p)
     return proxy_requests_ids(&t->owed) + proxy_requests_ids(&t->asked);
 }
 
-/* Refuses the search space and the requests that wait for an answer. */
+/* When the program is gone: refuses the search space and the requests that wait
+ * for an answer. */
 static void
 let_down(struct proxy_tuner *t)
 {
@@ -1072,7 +1094,7 @@ late(struct proxy *p)
     struct proxy_tuner *t = self(p);
 
     let_down(t);
-    if (stuck(t))
+    if (nothing_runs(t))
         end_requests(t, &t->owed, NO_EXHAUSTED);
 }
 
@@ -1085,10 +1107,11 @@ gone(struct proxy *p)
     end_requests(t, &t->owed, NO_FAILED);
 }
 
-/* What has failed is asked for again behind the next word to the program; at
- * once, a few times, where no trial is out behind whose end that could be. */
+/* Asks again for the units that have failed, behind the next frame for the
+ * program; or at once, a few times, where no trial runs whose end could be the
+ * occasion. */
 static void
-settle(struct proxy *p)
+ask_failed_again(struct proxy *p)
 {
     struct proxy_tuner *t = self(p);
 
@@ -1158,7 +1181,7 @@ proxy_tuner_new(const struct proxy_setup *setup, const struct policy *policy,
         .frame = take_frame,
         .late = late,
         .gone = gone,
-        .settle = settle,
+        .settle = ask_failed_again,
         .waits = waits,
         .bytes = bytes,
         .name_due = name_due,

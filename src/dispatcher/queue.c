@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What may wait for the next push to be freed; what is larger, or more, the
- * worker frees itself. */
+/* Limits of what waits for the next push to be freed; a larger command, or one
+ * more, the worker frees itself. */
 #define USED_MAX 1024      /* commands */
 #define USED_COST_MAX 1024 /* bytes each */
 
@@ -18,9 +18,9 @@ struct queue {
     pthread_cond_t readable; /* there is a command, or it was closed */
     /* guarded by lock: */
     struct chain waiting;
-    struct chain used; /* given back */
+    struct chain used; /* handled commands, to be freed by the next push */
     bool closed;
-    uint64_t busy; /* arrival number of what was popped last */
+    uint64_t busy; /* arrival number of the command popped last */
 };
 
 struct queue *
@@ -112,9 +112,9 @@ queue_push(struct queue *q, struct chain *c, size_t *length)
     return open;
 }
 
-/* Lock held. */
+/* Takes a handled command, to be freed later.  Lock held. */
 static void
-give_back(struct queue *q, struct command *used)
+keep_used(struct queue *q, struct command *used)
 {
     if (q->used.count < USED_MAX)
         chain_add(&q->used, used);
@@ -133,7 +133,7 @@ queue_pop(struct queue *q, struct command *used)
     }
     pthread_mutex_lock(&q->lock);
     if (used != NULL)
-        give_back(q, used);
+        keep_used(q, used);
     q->busy = 0;
     while (q->waiting.first == NULL && !q->closed)
         pthread_cond_wait(&q->readable, &q->lock);

@@ -11,7 +11,7 @@
 /* ---- keys: "T" and a parameter_id; "K" (to be stopped), "P" (to be paused)
  * or "F" (to be finished) and a trial_job_id ---- */
 
-/* What stands in r->key, *len long; NULL: no memory for it. */
+/* The text in r->key, *len long; NULL: there was no memory for it. */
 static const char *
 key_text(struct resend *r, size_t *len)
 {
@@ -47,8 +47,8 @@ make_parameter_key(struct resend *r, const struct parameter_id *id)
     return false;
 }
 
-/* Of what is written; false: it has none.  On a DT that releases a checkpoint
- * nothing depends. */
+/* Puts the key of an outbound frame into r->key; false: the frame is not kept.
+ * A DT that releases a checkpoint is not: nothing depends on it. */
 static bool
 make_written_key(struct resend *r, const struct emission *e)
 {
@@ -73,9 +73,9 @@ unlink_one(struct resend *r, struct emission *e)
     free(e);
 }
 
-/* What has the key that was made. */
+/* Drops the frame whose key is in r->key. */
 static void
-forget(struct resend *r)
+drop_frame(struct resend *r)
 {
     size_t len;
     const char *key = key_text(r, &len);
@@ -85,9 +85,10 @@ forget(struct resend *r)
         unlink_one(r, e);
 }
 
-/* Under the key that was made, unless there is one; false: it was not. */
+/* Keeps a copy of the frame under the key in r->key, unless there is one;
+ * returns whether it did. */
 static bool
-keep(struct resend *r, const struct emission *e)
+keep_frame(struct resend *r, const struct emission *e)
 {
     size_t len;
     const char *key = key_text(r, &len);
@@ -138,7 +139,7 @@ void
 resend_written(struct resend *r, const struct emission *e)
 {
     if (is_kept(e) && make_written_key(r, e))
-        keep(r, e);
+        keep_frame(r, e);
 }
 
 static bool
@@ -166,20 +167,20 @@ resend_command(struct resend *r, const struct command *cmd)
     static const char *const kinds[] = {"K", "P", "F"};
 
     if (cmd->code == CMD_NOTE && make_note_key(r, json_root(cmd->document)))
-        forget(r);
+        drop_frame(r);
     if (cmd->code != CMD_TRIAL_END)
         return;
     if (make_parameter_key(r, &cmd->end.hint))
-        forget(r);
+        drop_frame(r);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         make_key(r, kinds[i], cmd->end.job);
-        forget(r);
+        drop_frame(r);
     }
 }
 
 /* ---- packed ---- */
 
-/* By what they are packed as. */
+/* The codes of kept frames; a saved state has them by their place here. */
 static const enum command_code codes[] = {CMD_NEW_TRIAL, CMD_KILL_TRIAL,
                                           CMD_DECIDE_TRIAL};
 #define N_CODES (sizeof codes / sizeof *codes)
@@ -224,7 +225,7 @@ resend_load(struct resend *r, struct unpack *in)
         e.cause = unpack_u64(in);
         e.payload = unpack_bytes(in, &e.len);
         if (in->failed || code >= N_CODES || emission_read(&e, &text) != 0 ||
-            !make_written_key(r, &e) || !keep(r, &e))
+            !make_written_key(r, &e) || !keep_frame(r, &e))
             unpack_fail(in);
     }
     buf_fini(&text);

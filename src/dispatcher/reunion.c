@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN
  *
- * An element of FD is first looked for by its trialJobId: a job that reported,
- * or ended, is known with what it ran.  Else it is looked for among what was
- * imported, by parameters and value.  Else, if it has a trialJobId, it may be
- * of a trial that we never heard of: one without a result that has these
- * parameters and that no other job ran. */
+ * An element of FD is first looked for by its trialJobId: for a job that
+ * reported, or ended, it is known what it ran.  Else it is looked for among the
+ * imported results, by parameters and value.  Else, if it has a trialJobId, it
+ * may come from a trial of which no report reached us: one without a result
+ * that has these parameters and that no other job ran. */
 
 #include "dispatcher/reunion.h"
 
@@ -53,15 +53,15 @@ reunion_ran(struct reunion *r, const char *job, const struct trial *trial)
         side_out_of_memory(r->side);
 }
 
-/* Whether a final result is of a trial that runs a suggestion once more: behind
- * a resumption, or, under policy again, another job. */
+/* Whether a final result comes from a second run of a suggestion: behind a
+ * resumption or, under policy `reissue`, by another job. */
 static bool
-is_second_run(const struct reunion *r, const struct metric *m)
+runs_again(const struct reunion *r, const struct metric *m)
 {
     uint64_t id;
 
     return m->attempt > 0 ||
-           (r->side->policy->again && !ledger_find(&r->ledger, m->job, &id));
+           (r->side->policy->reissue && !ledger_find(&r->ledger, m->job, &id));
 }
 
 const char *
@@ -71,7 +71,7 @@ reunion_refuse_result(const struct reunion *r, const struct metric *m,
     const char *why = trials_refuse_result(r->trials, &m->parameter, out, late);
 
     if (why != NULL && *out != NULL)
-        *late = is_second_run(r, m);
+        *late = runs_again(r, m);
     return why;
 }
 
@@ -81,7 +81,7 @@ reunion_refuse_end(const struct reunion *r, const struct trial_end *end,
 {
     const char *why = trials_refuse_end(r->trials, &end->parameter, out, late);
 
-    return why != NULL && *late && r->side->policy->again
+    return why != NULL && *late && r->side->policy->reissue
                ? "its parameters are those of a trial that has ended: "
                  "recorded, not applied"
                : why;
@@ -92,7 +92,7 @@ reunion_launch(struct reunion *r, uint64_t id, const char *label)
 {
     int rc = 0;
 
-    if (r->side->policy->again)
+    if (r->side->policy->reissue)
         rc = label != NULL ? map_put(&r->labels, label, strlen(label), r)
                            : map_put(&r->numbers, &id, sizeof id, r);
     if (rc != 0)
@@ -101,8 +101,8 @@ reunion_launch(struct reunion *r, uint64_t id, const char *label)
 
 /* ---- IN: a manager begins once more ---- */
 
-/* Forgets what the manager before has said.  Suggestions that were to be given
- * out again are lost once more. */
+/* Forgets what the earlier manager has said.  Suggestions that were to be given
+ * out again have to be looked for once more. */
 static void
 forget_manager(struct reunion *r)
 {
@@ -147,24 +147,27 @@ reunion_begin(struct reunion *r, const struct command *cmd)
 
 /* ---- FD: what has finished ---- */
 
-/* One FD. */
+/* One FD while it is handled. */
 struct feed {
-    bool all_new;      /* it is not a further manager's first one */
-    struct map used;   /* keys of imports -> how many came by */
+    bool all_new;      /* it is a manager's second FD or later, or nothing was
+                          restarted */
+    struct map used;   /* key of an import -> how many elements had it so far */
     struct map points; /* parameters -> a trial without a result */
     bool has_points;
     struct buf key;
 };
 
-enum word {
-    WORD_NEW,    /* to be imported */
-    WORD_KNOWN,  /* it is on record */
-    WORD_TRIAL,  /* *out is the trial: it succeeded with that value, of which
-                    the tuner may have been told */
-    WORD_MEMORY, /* out of memory */
+enum element {
+    ELEMENT_NEW,   /* it is to be imported */
+    ELEMENT_KNOWN, /* its result is on record */
+    /* *out is its trial, which succeeded with that value; the tuner may have
+     * been told. */
+    ELEMENT_TRIAL,
+    ELEMENT_MEMORY, /* out of memory */
 };
 
-/* Parameters as the trial received them, read as the manager did. */
+/* Enters a trial without a result under its parameters as the trial received
+ * them, which is how the manager writes them. */
 static int
 add_point(struct reunion *r, struct feed *f, struct trial *trial,
           struct buf *text)
@@ -182,11 +185,11 @@ add_point(struct reunion *r, struct feed *f, struct trial *trial,
     if (f->key.failed)
         return -1;
     if (map_get(&f->points, f->key.data, f->key.len) != NULL)
-        return 0; /* the oldest of them counts */
+        return 0; /* of equal parameters the oldest trial counts */
     return map_put(&f->points, f->key.data, f->key.len, trial);
 }
 
-/* The suggestions that some job is known to have run. */
+/* Collects the suggestions that some job is known to have run. */
 static int
 collect_run(const struct reunion *r, struct idset *out)
 {
@@ -215,7 +218,8 @@ make_points(struct reunion *r, struct feed *f)
 
     buf_init(&text, SIZE_MAX / 2);
     for (size_t i = 0; i < n && rc == 0; i++)
-        if (!all[i]->told && !all[i]->unfit && !idset_has(&run, all[i]->id))
+        if (!all[i]->result_told && !all[i]->unfit &&
+            !idset_has(&run, all[i]->id))
             rc = add_point(r, f, all[i], &text);
     f->has_points = true;
     buf_fini(&text);
@@ -224,7 +228,8 @@ make_points(struct reunion *r, struct feed *f)
     return rc;
 }
 
-/* NULL, with key.failed where there was no memory. */
+/* The trial without a result that has an element's parameters; NULL: none, or
+ * with key.failed out of memory. */
 static struct trial *
 find_point(struct reunion *r, struct feed *f, struct jval entry)
 {
@@ -241,7 +246,7 @@ find_point(struct reunion *r, struct feed *f, struct jval entry)
     return map_remove(&f->points, f->key.data, f->key.len);
 }
 
-static enum word
+static enum element
 judge_import(struct reunion *r, struct feed *f, struct jval entry)
 {
     uint64_t used;
@@ -249,32 +254,34 @@ judge_import(struct reunion *r, struct feed *f, struct jval entry)
     buf_clear(&f->key);
     ledger_write_key(entry, &f->key);
     if (f->key.failed)
-        return WORD_MEMORY;
+        return ELEMENT_MEMORY;
     if (f->all_new)
-        return ledger_import(&r->ledger, &f->key) != 0 ? WORD_MEMORY : WORD_NEW;
+        return ledger_import(&r->ledger, &f->key) != 0 ? ELEMENT_MEMORY
+                                                       : ELEMENT_NEW;
     used = (uintptr_t)map_get(&f->used, f->key.data, f->key.len);
     if (map_put(&f->used, f->key.data, f->key.len,
                 (void *)(uintptr_t)(used + 1)) != 0)
-        return WORD_MEMORY;
-    return used < ledger_imports(&r->ledger, &f->key) ? WORD_KNOWN : WORD_NEW;
+        return ELEMENT_MEMORY;
+    return used < ledger_imports(&r->ledger, &f->key) ? ELEMENT_KNOWN
+                                                      : ELEMENT_NEW;
 }
 
-/* A job that ran a suggestion of ours. */
-static enum word
+/* What an element is whose job ran a suggestion of ours. */
+static enum element
 judge_job(const struct reunion *r, uint64_t number, struct trial **out)
 {
     const struct parameter_id id = parameter_named(number, NULL);
 
     *out = trials_find(r->trials, &id);
-    return *out == NULL ? WORD_KNOWN : WORD_TRIAL;
+    return *out == NULL ? ELEMENT_KNOWN : ELEMENT_TRIAL;
 }
 
-/* *job is the element's trialJobId where it is WORD_TRIAL. */
-static enum word
-judge(struct reunion *r, struct feed *f, struct jval entry, struct trial **out,
-      const char **job)
+/* What an element of FD is; *job: the trialJobId of an ELEMENT_TRIAL. */
+static enum element
+judge_element(struct reunion *r, struct feed *f, struct jval entry,
+              struct trial **out, const char **job)
 {
-    enum word word;
+    enum element element;
     struct jval v;
     uint64_t id;
 
@@ -284,20 +291,22 @@ judge(struct reunion *r, struct feed *f, struct jval entry, struct trial **out,
     if (jval_get(entry, "trialJobId", &v) && jval_string(v, job, NULL) &&
         ledger_find(&r->ledger, *job, &id))
         return judge_job(r, id, out);
-    word = judge_import(r, f, entry);
-    if (word != WORD_NEW)
-        return word;
+    element = judge_import(r, f, entry);
+    if (element != ELEMENT_NEW)
+        return element;
     if (*job != NULL && (*out = find_point(r, f, entry)) != NULL)
-        return ledger_ran(&r->ledger, *job, (*out)->id) != 0 ? WORD_MEMORY
-                                                             : WORD_TRIAL;
+        return ledger_ran(&r->ledger, *job, (*out)->id) != 0 ? ELEMENT_MEMORY
+                                                             : ELEMENT_TRIAL;
     if (f->key.failed)
-        return WORD_MEMORY;
+        return ELEMENT_MEMORY;
     buf_clear(&f->key);
     ledger_write_key(entry, &f->key);
-    return ledger_import(&r->ledger, &f->key) != 0 ? WORD_MEMORY : WORD_NEW;
+    return ledger_import(&r->ledger, &f->key) != 0 ? ELEMENT_MEMORY
+                                                   : ELEMENT_NEW;
 }
 
-/* A trial that succeeded without our hearing all of it. */
+/* Tells the tuner the end, and the result where it lacks that, of a trial that
+ * succeeded while no dispatcher ran. */
 static int
 catch_up(struct reunion *r, struct trial *trial, const char *job,
          struct jval entry, struct err *err)
@@ -307,7 +316,7 @@ catch_up(struct reunion *r, struct trial *trial, const char *job,
     struct jval v;
     double value;
 
-    if (!trial->told) {
+    if (!trial->result_told) {
         if (!jval_get(entry, "value", &v) ||
             !metric_read_value(v, &value, &problem))
             return err_set(err, ERR_INPUT, "%s", problem);
@@ -320,7 +329,8 @@ catch_up(struct reunion *r, struct trial *trial, const char *job,
     return 0;
 }
 
-/* 1: told to the tuner; 0: on record; -1: err tells. */
+/* Imports one element of FD.  1: the tuner was told; 0: it was on record; -1:
+ * err tells. */
 static int
 import_one(struct reunion *r, struct feed *f, struct jval entry,
            struct err *err)
@@ -329,23 +339,23 @@ import_one(struct reunion *r, struct feed *f, struct jval entry,
     const char *job;
     bool told;
 
-    switch (judge(r, f, entry, &trial, &job)) {
-    case WORD_KNOWN:
+    switch (judge_element(r, f, entry, &trial, &job)) {
+    case ELEMENT_KNOWN:
         return 0;
-    case WORD_NEW:
+    case ELEMENT_NEW:
         return r->ops->import(r->side, entry, err) == 0 ? 1 : -1;
-    case WORD_TRIAL:
-        told = trial->told;
+    case ELEMENT_TRIAL:
+        told = trial->result_told;
         return catch_up(r, trial, job, entry, err) == 0 ? !told : -1;
-    case WORD_MEMORY:
+    case ELEMENT_MEMORY:
         break;
     }
     side_out_of_memory(r->side);
     return 0;
 }
 
-/* Notes which jobs run: the router knows it before there is a result or an
- * end. */
+/* Notes which job runs which suggestion: the router knows before there is a
+ * result or an end. */
 static int
 note_runs(struct reunion *r, const struct command *cmd)
 {
@@ -433,17 +443,17 @@ end_lost(struct reunion *r, struct trial *trial, enum end_event event)
     r->ops->end(r->side, trial, &end);
 }
 
-/* Whether a lost trial may not have run: it has no result, and its manager did
- * not outlive it, or it never reported (cmd is that GE).  From 2.10 on a trial
- * that was launched and is in no AD has ended; before, the manager ended all of
- * them when it was stopped. */
+/* Whether a lost trial may not have run at all: it has no result, and its
+ * manager did not outlive it, or it never reported (cmd is that GE).  From 2.10
+ * on a trial that was launched and is in no AD has ended; before that, the
+ * manager ended all of them when it was stopped. */
 static bool
 is_unrun(const struct reunion *r, const struct trial *trial,
          const struct command *cmd)
 {
     struct parameter_id id = parameter_named(trial->id, trial->label);
 
-    if (trial->told || trial->foreign)
+    if (trial->result_told || trial->foreign)
         return false;
     for (size_t i = 0; r->advised && i < cmd->n_runs; i++)
         if (parameter_equal(&cmd->runs[i].parameter, &id))
@@ -451,12 +461,13 @@ is_unrun(const struct reunion *r, const struct trial *trial,
     return true;
 }
 
-/* All that a program had out has ended: see struct reunion_ops.  A plugin still
- * knows its suggestions, and those that have not run are given out again: how
- * many; -1: out of memory. */
+/* Ends the lost trials.  Where the tuner is a program all of them end (see
+ * struct reunion_ops); a plugin still knows its suggestions, and those that
+ * have not run are marked to be given out again.  Returns how many are; -1: out
+ * of memory. */
 static int64_t
-sort_out(struct reunion *r, struct trial *const *lost, size_t n,
-         const struct command *cmd)
+end_all_lost(struct reunion *r, struct trial *const *lost, size_t n,
+             const struct command *cmd)
 {
     for (size_t i = 0; i < n; i++) {
         if (r->ops->program || !is_unrun(r, lost[i], cmd)) {
@@ -470,8 +481,8 @@ sort_out(struct reunion *r, struct trial *const *lost, size_t n,
     return (int64_t)r->n_retry;
 }
 
-/* The trials that are out and that AD did not name, by their ids, an array to
- * be freed; NULL: out of memory. */
+/* The trials that have not ended and that AD did not name, by their ids, an
+ * array to be freed; NULL: out of memory. */
 static struct trial **
 find_lost(struct reunion *r, size_t *n)
 {
@@ -495,7 +506,7 @@ reunion_lose(struct reunion *r, const struct command *cmd)
     if (lost != NULL) {
         r->restarted = false;
         idset_fini(&r->kept);
-        again = sort_out(r, lost, n, cmd);
+        again = end_all_lost(r, lost, n, cmd);
     }
     if (again < 0)
         side_out_of_memory(r->side);
@@ -512,7 +523,8 @@ reunion_lose(struct reunion *r, const struct command *cmd)
     free(lost);
 }
 
-/* The next suggestion that is to be given out again; NULL: there is none. */
+/* Takes the next suggestion that is to be given out again; NULL: there is
+ * none. */
 static struct trial *
 take_retry(struct reunion *r)
 {
@@ -523,26 +535,28 @@ take_retry(struct reunion *r)
         r->n_retry--;
         which.number = idset_take_first(&r->retry);
         trial = trials_find(r->trials, &which);
-        if (trial == NULL || trial->ended || trial->told)
-            continue; /* it did run */
+        if (trial == NULL || trial->ended || trial->result_told)
+            continue; /* it has run after all */
         if (!trial->foreign)
             return trial;
-        end_lost(r, trial, END_SYS_CANCELED); /* of an older space */
+        /* its point is of an older search space */
+        end_lost(r, trial, END_SYS_CANCELED);
     }
     return NULL;
 }
 
 /* ---- EN: what this manager has lost ---- */
 
-/* A result is enough for a plugin.  A program's suggestion that has its result
- * and no end is given out again. */
+/* Whether a suggestion needs nothing more: a plugin's needs a result, a
+ * program's an end as well. */
 static bool
 is_settled(const struct reunion *r, const struct trial *trial)
 {
-    return !r->ops->program && (trial->told || trial->foreign);
+    return !r->ops->program && (trial->result_told || trial->foreign);
 }
 
-/* A trial that was launched for that suggestion has ended. */
+/* Notes that a trial ended which was launched for the suggestion that its end
+ * names. */
 static void
 end_launch(struct reunion *r, const struct parameter_id *hint)
 {
@@ -553,21 +567,22 @@ end_launch(struct reunion *r, const struct parameter_id *hint)
     case PARAMETER_LABEL:
         map_remove(&r->labels, hint->label, strlen(hint->label));
         return;
-    case PARAMETER_NONE: /* the user's own */
+    case PARAMETER_NONE: /* a trial that the user added */
         return;
     }
 }
 
-/* Ends, or notes as lost, a suggestion that nobody runs and the tuner waits
- * for; false: it was lost with the manager before, and is to be given out
- * again. */
+/* Ends a suggestion that nobody runs and the tuner waits for, or notes it as
+ * lost.  False: it was lost with the earlier manager, and is given out again
+ * anyway. */
 static bool
 lose_one(struct reunion *r, struct trial *trial)
 {
     if (idset_has(&r->retry, trial->id))
         return false;
     if (is_settled(r, trial)) {
-        end_lost(r, trial, trial->told ? END_SUCCEEDED : END_SYS_CANCELED);
+        end_lost(r, trial,
+                 trial->result_told ? END_SUCCEEDED : END_SYS_CANCELED);
     } else if (!idset_has(&r->lost, trial->id)) {
         if (idset_add(&r->lost, trial->id) != 0)
             side_out_of_memory(r->side);
@@ -584,7 +599,7 @@ reunion_seek_lost(struct reunion *r, const struct command *cmd)
     struct trial **unrun;
     size_t n, lost = 0;
 
-    if (!r->side->policy->again)
+    if (!r->side->policy->reissue)
         return 0;
     end_launch(r, &cmd->end.hint);
     if (trials_out(r->trials) == 0 || cmd->end.living > 0 ||
@@ -606,7 +621,8 @@ reunion_seek_lost(struct reunion *r, const struct command *cmd)
     return lost;
 }
 
-/* The next lost suggestion that nobody has run since; NULL: there is none. */
+/* Takes the next lost suggestion that nobody has run since; NULL: there is
+ * none. */
 static struct trial *
 take_lost(struct reunion *r)
 {
@@ -623,8 +639,8 @@ take_lost(struct reunion *r)
     return NULL;
 }
 
-/* The tuner knows it by its old id, and nothing of this.  So does a manager
- * that lost it itself: the trial that it launches now is given what waited. */
+/* The tuner, and a manager that lost the suggestion itself, know it by its old
+ * id: only a suggestion of an earlier manager gets the new one. */
 bool
 reunion_give_again(struct reunion *r, uint64_t id)
 {
@@ -710,7 +726,7 @@ reunion_save(const struct reunion *r, struct buf *out)
 {
     if (r->side->policy->nni)
         save_manager(r, out);
-    if (r->side->policy->again) {
+    if (r->side->policy->reissue) {
         save_keys(&r->numbers, out);
         save_keys(&r->labels, out);
         idset_save(&r->lost, out);
@@ -724,7 +740,7 @@ reunion_load(struct reunion *r, struct unpack *in, struct err *err)
         return err_set(err, ERR_LOG,
                        "what a manager said before: damaged, or "
                        "out of memory");
-    if (r->side->policy->again && load_launches(r, in) != 0)
+    if (r->side->policy->reissue && load_launches(r, in) != 0)
         return err_set(err, ERR_LOG,
                        "what a manager may have lost: damaged, "
                        "or out of memory");

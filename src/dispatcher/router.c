@@ -18,13 +18,14 @@
 
 struct router {
     struct marks *marks;
-    uint64_t frames; /* of the manager, so far */
+    uint64_t frames; /* frames of the manager's so far */
     bool remembers;
     bool nni;
-    bool advised;       /* there is but one queue */
-    bool again;         /* the manager was started again, no GE yet */
-    uint64_t started;   /* IN that came, if nni */
-    struct idset rerun; /* parameter ids in its AD */
+    bool advised;       /* all commands go to the default queue */
+    bool restarted;     /* the manager was started again and has not yet asked
+                           (GE) */
+    uint64_t started;   /* how many IN came, if nni */
+    struct idset rerun; /* parameter ids in the restarted manager's AD */
     struct resend unread;
     const struct log *log;
 };
@@ -62,10 +63,10 @@ router_remember(struct router *r)
 }
 
 void
-router_serve_nni(struct router *r, bool again)
+router_serve_nni(struct router *r, bool reissue)
 {
     r->nni = true;
-    if (again)
+    if (reissue)
         marks_share(r->marks);
 }
 
@@ -82,23 +83,24 @@ router_unread(const struct router *r)
 }
 
 static void
-push(struct routed *out, struct chain *chain, struct command *cmd)
+push_command(struct routed *out, struct chain *chain, struct command *cmd)
 {
     out->bytes += cmd->cost;
     chain_add(chain, cmd);
 }
 
-/* Where intermediate metrics go. */
+/* The queue of the side that judging_queue intermediate metrics. */
 static struct chain *
-judges(const struct router *r, struct routed *out)
+judging_queue(const struct router *r, struct routed *out)
 {
     return r->advised ? &out->by_default : &out->assessor;
 }
 
-/* The least that an attempt of a trial is under this manager, for which one
- * that it runs again is the same as before; see marks_attempt(). */
+/* The lowest attempt number that a trial has under this manager.  A restarted
+ * one numbers the attempts of a trial anew, so each IN adds two; see
+ * marks_attempt(). */
 static uint64_t
-attempt_of(const struct router *r)
+lowest_attempt(const struct router *r)
 {
     return r->started > 0 ? 2 * (r->started - 1) : 0;
 }
@@ -107,8 +109,8 @@ attempt_of(const struct router *r)
 
 static const char *const verdict_texts[] = {
     [MARKS_COUNTED] = "counted",
-    [MARKS_SECOND] = "the same attempt and sequence were reported before: "
-                     "recorded, not applied",
+    [MARKS_REPEATED] = "the same attempt and sequence were reported before: "
+                       "recorded, not applied",
     [MARKS_ENDED] = "the trial has ended: recorded, not applied",
     [MARKS_UNKNOWN] = "no such trial was given out: recorded, not applied",
     [MARKS_SUPERSEDED] = "a newer attempt has reported: recorded, not applied",
@@ -117,13 +119,15 @@ static const char *const verdict_texts[] = {
     [MARKS_MEMORY] = "out of memory",
 };
 
-/* A copy of a synchronous one is a manager's that goes on and lacks the answer,
- * and what was under way when its trial ended is late: nothing is wrong. */
+/* Says in a line why a metric is not applied.  It is no error when a resumed
+ * manager repeats a synchronous metric whose answer it lacks, or when a metric
+ * was under way as its trial ended. */
 static void
-complain(const struct router *r, const struct command *cmd, const char *text)
+complain_of_metric(const struct router *r, const struct command *cmd,
+                   const char *text)
 {
     const struct metric *m = &cmd->metric;
-    bool is_asked_again = m->sync && text == verdict_texts[MARKS_SECOND];
+    bool is_asked_again = m->sync && text == verdict_texts[MARKS_REPEATED];
     bool is_late = text == verdict_texts[MARKS_ENDED] ||
                    text == verdict_texts[MARKS_SUPERSEDED];
     char which[NAMING_MAX];
@@ -134,7 +138,7 @@ complain(const struct router *r, const struct command *cmd, const char *text)
              m->sequence, text);
 }
 
-/* That the value is no number, and what it is. */
+/* Says in a line that a metric's value is no number, and what it is. */
 static void
 complain_of_value(const struct router *r, const struct command *cmd)
 {
@@ -143,46 +147,47 @@ complain_of_value(const struct router *r, const struct command *cmd)
 
     snprintf(text, sizeof text, "%s%s%s", m->problem,
              m->shown != NULL ? ": " : "", m->shown != NULL ? m->shown : "");
-    complain(r, cmd, text);
+    complain_of_metric(r, cmd, text);
 }
 
-/* What is not applied is dropped; but a trial that reported in step waits for
- * its answer all the same, so who judges gets it without a value.
- * `text` says why; NULL: because it has none. */
-static enum router_word
+/* Drops a metric that is not applied, for the reason in `text` (NULL: it has no
+ * value).  A trial that reported synchronously still waits for its answer: its
+ * metric goes on to the side that judging_queue, without the value. */
+static enum router_result
 set_aside(struct router *r, struct command *cmd, const char *text,
           struct routed *out)
 {
     if (text != NULL)
-        complain(r, cmd, text);
+        complain_of_metric(r, cmd, text);
     else
         complain_of_value(r, cmd);
     if (cmd->metric.sync && cmd->metric.type == METRIC_PERIODICAL) {
         cmd->metric.has_value = false;
-        push(out, judges(r, out), cmd);
+        push_command(out, judging_queue(r, out), cmd);
     } else {
         command_free(cmd);
     }
     return ROUTER_ON;
 }
 
-static enum router_word
+static enum router_result
 route_metric(struct router *r, struct command *cmd, struct routed *out)
 {
     struct metric *m = &cmd->metric;
     bool periodical = m->type == METRIC_PERIODICAL;
     enum marks_verdict verdict;
 
-    m->sync = m->sync && r->remembers; /* else nobody knows an AK */
+    /* a manager without extensions does not know AK */
+    m->sync = m->sync && r->remembers;
     if (r->nni)
         m->attempt =
             marks_attempt(r->marks, m->job, periodical ? m->sequence : 1,
-                          attempt_of(r), &r->rerun);
+                          lowest_attempt(r), &r->rerun);
     if (!m->has_value && m->type == METRIC_FINAL)
         return set_aside(r, cmd, NULL, out);
     if (!m->has_value && periodical) {
         complain_of_value(r, cmd);
-        m->value = NAN; /* its place is taken: what follows is judged */
+        m->value = NAN; /* its sequence is taken: later metrics are judged */
         m->has_value = true;
     }
     verdict = periodical ? marks_metric(r->marks, m) : marks_final(r->marks, m);
@@ -190,7 +195,8 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
      * only the default worker can tell to be unknown. */
     if (verdict == MARKS_COUNTED ||
         (!periodical && (verdict == MARKS_ENDED || verdict == MARKS_UNKNOWN))) {
-        push(out, periodical ? judges(r, out) : &out->by_default, cmd);
+        push_command(out, periodical ? judging_queue(r, out) : &out->by_default,
+                     cmd);
         return ROUTER_ON;
     }
     if (verdict != MARKS_MEMORY)
@@ -201,15 +207,15 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
 
 /* ---- ends ---- */
 
-static enum router_word
+static enum router_result
 route_end(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *half;
 
     cmd->end.sync = cmd->end.sync && r->remembers;
     if (r->nni)
-        cmd->end.attempt =
-            marks_attempt(r->marks, cmd->end.job, 1, attempt_of(r), &r->rerun);
+        cmd->end.attempt = marks_attempt(r->marks, cmd->end.job, 1,
+                                         lowest_attempt(r), &r->rerun);
     if (marks_end(r->marks, &cmd->end) != 0)
         goto no_memory;
     if (cmd->end.repeated) {
@@ -221,15 +227,15 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
         return ROUTER_ON;
     }
     if (r->advised) {
-        push(out, &out->by_default, cmd);
+        push_command(out, &out->by_default, cmd);
         return ROUTER_ON;
     }
     half = command_split_end(cmd);
     if (half == NULL)
         goto no_memory;
     half->cost = cmd->cost;
-    push(out, &out->by_default, half);
-    push(out, &out->assessor, cmd);
+    push_command(out, &out->by_default, half);
+    push_command(out, &out->assessor, cmd);
     return ROUTER_ON;
 no_memory:
     command_free(cmd);
@@ -252,13 +258,14 @@ note_recovered(struct router *r, const struct command *cmd)
 
 /* ---- a manager of NNI's that is started again ---- */
 
-/* Trials that are in no AD are lost: the assessor hears of it, too. */
-static enum router_word
+/* Ends the trials of an earlier manager that no AD named: they are lost, and
+ * the assessor is told, too. */
+static enum router_result
 lose_trials(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *loss;
 
-    if (marks_lose(r->marks, attempt_of(r), cmd) != 0)
+    if (marks_lose(r->marks, lowest_attempt(r), cmd) != 0)
         return ROUTER_MEMORY;
     if (cmd->n_runs == 0 || r->advised)
         return ROUTER_ON;
@@ -266,26 +273,26 @@ lose_trials(struct router *r, struct command *cmd, struct routed *out)
     if (loss == NULL)
         return ROUTER_MEMORY;
     loss->cost = sizeof *loss;
-    push(out, &out->assessor, loss);
+    push_command(out, &out->assessor, loss);
     return ROUTER_ON;
 }
 
-static enum router_word
+static enum router_result
 see_restart(struct router *r, struct command *cmd, struct routed *out)
 {
     int rc = 0;
 
     if (cmd->code == CMD_INITIALIZE) {
-        r->again = ++r->started > 1;
+        r->restarted = ++r->started > 1;
         idset_fini(&r->rerun);
-    } else if (r->again && cmd->code == CMD_IMPORT) {
+    } else if (r->restarted && cmd->code == CMD_IMPORT) {
         rc = marks_list(r->marks, cmd);
     } else if (cmd->code == CMD_ADD_CUSTOM) {
-        rc = marks_rerun(r->marks, json_root(cmd->document), attempt_of(r),
+        rc = marks_rerun(r->marks, json_root(cmd->document), lowest_attempt(r),
                          &r->rerun);
-    } else if (r->again && cmd->code == CMD_REQUEST_TRIALS &&
+    } else if (r->restarted && cmd->code == CMD_REQUEST_TRIALS &&
                cmd->request.problem == NULL) {
-        r->again = false;
+        r->restarted = false;
         return lose_trials(r, cmd, out);
     }
     return rc == 0 ? ROUTER_ON : ROUTER_MEMORY;
@@ -293,8 +300,8 @@ see_restart(struct router *r, struct command *cmd, struct routed *out)
 
 /* ---- the table's word ---- */
 
-static enum router_word
-route(struct router *r, struct command *cmd, struct routed *out)
+static enum router_result
+route_command(struct router *r, struct command *cmd, struct routed *out)
 {
     switch (command_info(cmd->code)->queue) {
     case QUEUE_DEFAULT:
@@ -304,10 +311,10 @@ route(struct router *r, struct command *cmd, struct routed *out)
         }
         if (cmd->code == CMD_ADD_CUSTOM)
             note_recovered(r, cmd);
-        push(out, &out->by_default, cmd);
+        push_command(out, &out->by_default, cmd);
         return ROUTER_ON;
     case QUEUE_ASSESSOR:
-        push(out, &out->assessor, cmd);
+        push_command(out, &out->assessor, cmd);
         return ROUTER_ON;
     case QUEUE_SPLIT:
         return cmd->code == CMD_METRIC ? route_metric(r, cmd, out)
@@ -320,7 +327,7 @@ route(struct router *r, struct command *cmd, struct routed *out)
     return ROUTER_ON;
 }
 
-enum router_word
+enum router_result
 router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
              struct routed *out)
 {
@@ -348,7 +355,7 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
     cmd->payload = frame->payload;
     cmd->payload_len = frame->len;
     cmd->cost = sizeof *cmd + frame->len;
-    return route(r, cmd, out);
+    return route_command(r, cmd, out);
 }
 
 uint64_t
@@ -382,7 +389,7 @@ router_save(const struct router *r, struct buf *out)
     resend_save(&r->unread, out);
     if (r->nni) {
         pack_u64(out, r->started);
-        pack_u64(out, r->again);
+        pack_u64(out, r->restarted);
         idset_save(&r->rerun, out);
     }
 }
@@ -397,7 +404,7 @@ router_load(struct router *r, struct unpack *in)
         return -1;
     if (r->nni) {
         r->started = unpack_u64(in);
-        r->again = unpack_bool(in);
+        r->restarted = unpack_bool(in);
         idset_load(&r->rerun, in);
     }
     return in->failed ? -1 : 0;

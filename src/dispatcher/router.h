@@ -2,12 +2,12 @@
 /* router.h - from inbound frames to commands in two queues, numbered by
  * arrival.  PROTOCOL.md, "Order".
  *
- * EN and intermediate metrics go to the assessor queue, everything else to
- * the default queue.  A trial's end concerns both: in the same step the
- * tuner's half of it, stamped with what the marks know, goes into the default
- * queue.  So a trial's final result comes before its end, and its end before
- * the next request, whatever the threads do.  With an advisor everything goes
- * to the default queue, ends unsplit.
+ * EN and intermediate metrics go to the assessor queue, everything else to the
+ * default queue.  A trial's end concerns both: in the same step its half for
+ * the tuner, stamped with what the marks know of the trial (marks.h), goes into
+ * the default queue.  So a trial's final result comes before its end, and its
+ * end before the next request, whatever the threads do.  With an advisor
+ * everything goes to the default queue, ends unsplit.
  *
  * One thread: the reader's, or replay's. */
 #ifndef DISPATCHER_ROUTER_H
@@ -32,26 +32,27 @@ struct viewer;
 struct router *router_new(const struct log *log, struct err *err);
 void router_free(struct router *r);
 
-/* From now on what the manager may not have read is kept, and it may ask for
- * answers: one with extensions. */
+/* For a manager with extensions: from now on the frames that it may not have
+ * read are kept, and it may ask for answers to reports. */
 void router_remember(struct router *r);
-/* The manager is NNI's: one that is started again begins with IN, and says of
- * the trials before it in AD which of them it runs again.  again: policy.h's.
+/* For a manager of NNI's: when it is started again it begins with IN, and its
+ * AD names the earlier trials that it runs again.  reissue: as in policy.h.
  */
-void router_serve_nni(struct router *r, bool again);
-/* The tuner is an advisor: intermediate metrics and ends, unsplit, go into the
- * default queue, too, and nothing into the other one. */
+void router_serve_nni(struct router *r, bool reissue);
+/* For a tuner that is an advisor: intermediate metrics and ends, unsplit, go
+ * into the default queue, too, and nothing into the assessor queue. */
 void router_serve_advisor(struct router *r);
-/* What is kept; empty without router_remember().  Borrowed. */
+/* The frames that the manager may not have read; empty without
+ * router_remember().  Borrowed. */
 const struct resend *router_unread(const struct router *r);
 
 struct routed {
     struct chain by_default; /* for the default queue */
     struct chain assessor;   /* for the assessor queue */
-    size_t bytes;            /* what both cost */
+    size_t bytes;            /* memory that all these commands take */
 };
 
-enum router_word {
+enum router_result {
     ROUTER_ON,        /* read on */
     ROUTER_TERMINATE, /* TE: nothing after it counts */
     ROUTER_MEMORY,    /* out of memory: the session must end */
@@ -59,22 +60,22 @@ enum router_word {
 
 /* Decodes the frame that arrived as number `arrival` and adds what comes of it
  * to *out.  A frame that cannot be used costs one line. */
-enum router_word router_frame(struct router *r, const struct frame *frame,
-                              uint64_t arrival, struct routed *out);
+enum router_result router_frame(struct router *r, const struct frame *frame,
+                                uint64_t arrival, struct routed *out);
 
-/* The manager's frames so far. */
+/* How many frames the manager has sent so far. */
 uint64_t router_frames(const struct router *r);
 
-/* See view.h. */
+/* Shows the living trials to the viewer (view.h). */
 void router_see(const struct router *r, const struct viewer *viewer);
 
-/* An outbound frame was written (or stands in the log): see marks.h, resend.h.
- * Where there is no memory to keep it, the next router_frame() says so. */
+/* An outbound frame was written (or stands in the log): the marks and the
+ * frames to be resent take note of it.  Out of memory shows at the next
+ * router_frame(). */
 void router_written(struct router *r, const struct emission *e);
 
-/* As pack.h: what it knows behind the last frame and the last one written.
- * Into a new one that was told to remember, and to serve NNI, or not, as this
- * one; -1: damaged, or out of memory. */
+/* Packs what the router knows, and reads it into a new one that serves the same
+ * kind of manager, as pack.h says; -1: damaged, or out of memory. */
 void router_save(const struct router *r, struct buf *out);
 int router_load(struct router *r, struct unpack *in);
 

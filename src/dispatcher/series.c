@@ -10,7 +10,7 @@
 
 struct series_map {
     struct map by_job;
-    uint64_t n_trials; /* ever */
+    uint64_t n_trials; /* trials that ever had a series */
 };
 
 struct series_map *
@@ -81,7 +81,7 @@ series_restart(struct series *series, uint64_t attempt)
 }
 
 static int
-append(struct series *series, double value)
+append_value(struct series *series, double value)
 {
     if (GROW(series->values, series->n, series->cap) != 0)
         return -1;
@@ -105,7 +105,7 @@ keep_early(struct series *series, uint64_t sequence, double value)
     return 0;
 }
 
-/* Moves what no gap keeps back any more. */
+/* Appends the early values that a gap no longer keeps back. */
 static int
 close_gap(struct series *series)
 {
@@ -113,7 +113,7 @@ close_gap(struct series *series)
 
     while (used < series->n_early &&
            series->early[used].sequence == series->n) {
-        if (append(series, series->early[used].value) != 0)
+        if (append_value(series, series->early[used].value) != 0)
             return -1;
         used++;
     }
@@ -128,7 +128,7 @@ series_enter(struct series *series, uint64_t sequence, double value)
 {
     if (sequence != series->n)
         return sequence < series->n ? 0 : keep_early(series, sequence, value);
-    if (append(series, value) != 0)
+    if (append_value(series, value) != 0)
         return -1;
     if (series->n_early > 0 && close_gap(series) != 0)
         return -1;
@@ -206,7 +206,8 @@ load_early(struct series *series, struct unpack *in)
     }
 }
 
-/* Fails, as it should, where the name is there already. */
+/* Adds one loaded series; fails, as it should, where the job has one
+ * already. */
 static void
 load_one(struct series_map *m, struct unpack *in)
 {

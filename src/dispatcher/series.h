@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* series.h - the intermediate values of each living trial, without gaps: what
- * came too early waits until the gap before it is closed.  The assessor lends
- * them to its plugin as a tp_history.  The assessor worker's alone; a series is
- * dropped at its trial's end. */
+/* series.h - the intermediate values of each living trial, without gaps: a
+ * value that came too early waits until those before it are there.  The
+ * assessor's plugin sees a series as a tp_history.  The assessor worker's
+ * alone; a series is dropped at its trial's end. */
 #ifndef DISPATCHER_SERIES_H
 #define DISPATCHER_SERIES_H
 
@@ -20,10 +20,10 @@ struct series {
     uint64_t attempt;
     double *values; /* of the sequences 0..n-1 */
     size_t n, cap;
-    struct early *early; /* beyond the gap, by sequence */
+    struct early *early; /* values beyond a missing one, by sequence */
     size_t n_early, early_cap;
-    bool stopped; /* KI was sent, in whichever attempt */
-    void *slot;   /* the assessor's own */
+    bool stopped; /* our KI was sent, in whichever attempt */
+    void *slot;   /* what the assessor's plugin keeps for the trial */
 };
 
 struct buf;
@@ -44,19 +44,19 @@ struct series *series_find(const struct series_map *m, const char *job);
 struct series *series_remove(struct series_map *m, const char *job);
 void series_free(struct series *series);
 
-/* Forgets the values of an older attempt. */
+/* Forgets the values of an older attempt, and begins that one. */
 void series_restart(struct series *series, uint64_t attempt);
 
-/* Enters a value that was not there before (the router sees to that).  1 when
- * the gap-free part grew, 0 when not, -1: out of memory. */
+/* Enters a value of a sequence that is new (the router sees to that).  1 when
+ * the series without gaps grew, 0 when not, -1: out of memory. */
 int series_enter(struct series *series, uint64_t sequence, double value);
 
-/* All of them in the order of their running numbers, an array to be freed;
- * NULL: out of memory. */
+/* All series in the order of their running numbers, an array to be freed; NULL:
+ * out of memory. */
 struct series **series_sorted(const struct series_map *m, size_t *n);
 
-/* As pack.h: all but the slots, which are the assessor's; into an empty one,
- * -1: damaged, or out of memory. */
+/* Packs all but the slots, which are the assessor's, and reads them into an
+ * empty map, as pack.h says; -1: damaged, or out of memory. */
 void series_save(const struct series_map *m, struct buf *out);
 int series_load(struct series_map *m, struct unpack *in);
 

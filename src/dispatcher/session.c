@@ -26,10 +26,11 @@
 #include <string.h>
 #include <strings.h>
 
-#define OPTIMIZE_MODE "optimize_mode" /* NNI's name of the direction */
+/* an argument: NNI's name of the direction */
+#define OPTIMIZE_MODE "optimize_mode"
 
-/* What "best" means for a trial that was stopped: the optimize_mode of the
- * tuner's arguments, else of the assessor's, else maximize. */
+/* Whether higher results are better: by the optimize_mode in the tuner's
+ * arguments, else in the assessor's, else yes. */
 static bool
 find_maximize(const struct session *s, const struct log *log)
 {
@@ -46,13 +47,13 @@ find_maximize(const struct session *s, const struct log *log)
     return mode == NULL || strcmp(mode, "minimize") != 0;
 }
 
-/* What a tuner wants around it, unless the user names it himself. */
+/* Filters that a tuner's flag asks for, unless the user names them himself. */
 static const struct {
     uint32_t flag;
     const char *name;
 } default_filters[] = {{TP_TUNER_DEDUP, "dedup"}};
 
-/* The first filter of that name; n_filters: none has it. */
+/* The index of the first filter of that name; n_filters: there is none. */
 static size_t
 find_filter(const struct session_setup *setup, const char *name)
 {
@@ -67,10 +68,11 @@ find_filter(const struct session_setup *setup, const char *name)
     return i;
 }
 
-/* What is to be loaded for a name, to be freed. */
+/* The name or file under which a plugin is loaded, to be freed; one that a log
+ * names is never a file. */
 static char *
-name_of(const struct plugin_paths *paths, const char *name, bool logged,
-        struct err *err)
+plugin_to_load(const struct plugin_paths *paths, const char *name, bool logged,
+               struct err *err)
 {
     char *own = NULL;
 
@@ -99,10 +101,11 @@ wrap_defaults(struct session *s, const struct session_setup *setup,
 }
 
 static int
-wrap(struct session *s, const struct session_setup *setup,
-     const struct session_filter *f, const struct log *log, struct err *err)
+wrap_with_filter(struct session *s, const struct session_setup *setup,
+                 const struct session_filter *f, const struct log *log,
+                 struct err *err)
 {
-    char *name = name_of(setup->paths, f->name, f->logged, err);
+    char *name = plugin_to_load(setup->paths, f->name, f->logged, err);
     int rc = name == NULL
                  ? -1
                  : tuner_wrap(s->tuner, setup->paths, name, f->args, log, err);
@@ -111,9 +114,9 @@ wrap(struct session *s, const struct session_setup *setup,
     return rc;
 }
 
-/* From the inside out.  The default ones lie next to the tuner, or around
- * `constraints`: that moves points, and only who sees where to knows what was
- * given out. */
+/* Puts the filters around the tuner, from the inside out.  The default ones lie
+ * next to the tuner, or around `constraints`: that moves points, and a filter
+ * that has to know the points given out must see where to. */
 static int
 wrap_tuner(struct session *s, const struct session_setup *setup,
            const struct log *log, struct err *err)
@@ -125,7 +128,7 @@ wrap_tuner(struct session *s, const struct session_setup *setup,
             return -1;
         if (i == 0)
             return 0;
-        if (wrap(s, setup, &setup->filters[i - 1], log, err) != 0)
+        if (wrap_with_filter(s, setup, &setup->filters[i - 1], log, err) != 0)
             return -1;
     }
 }
@@ -134,7 +137,8 @@ static struct tuner *
 open_tuner(const struct session_setup *setup, const struct log *log,
            struct err *err)
 {
-    char *name = name_of(setup->paths, setup->tuner, setup->tuner_logged, err);
+    char *name =
+        plugin_to_load(setup->paths, setup->tuner, setup->tuner_logged, err);
     struct json *made = NULL;
     struct tuner *tuner = NULL;
 
@@ -178,7 +182,8 @@ is_advised(const struct session *s)
     return s->tuner != NULL && tuner_advises(s->tuner);
 }
 
-/* NNI passes over an assessor beside an advisor, too. */
+/* Refuses an assessor beside an advisor; under policy nni it is left out with a
+ * warning, as NNI does. */
 static int
 refuse_assessor(const struct session *s, const struct session_setup *setup,
                 const struct log *log, struct err *err)
@@ -201,8 +206,8 @@ static struct assessor *
 open_assessor(const struct session_setup *setup, const struct log *log,
               struct err *err)
 {
-    char *name =
-        name_of(setup->paths, setup->assessor, setup->assessor_logged, err);
+    char *name = plugin_to_load(setup->paths, setup->assessor,
+                                setup->assessor_logged, err);
     struct assessor *assessor =
         name == NULL ? NULL
                      : assessor_new(setup->paths, name, setup->assessor_args,
@@ -233,7 +238,7 @@ load_assessor(struct session *s, const struct session_setup *setup,
 static size_t
 longest_payload(const struct session_setup *setup)
 {
-    const size_t old = 999999; /* what six digits hold */
+    const size_t old = 999999; /* the most that six digits can say */
 
     return setup->digits == FRAME_DIGITS_OLD && setup->max_payload > old
                ? old
@@ -241,7 +246,7 @@ longest_payload(const struct session_setup *setup)
 }
 
 static void
-pass_on(void *ctx, const struct emission *e)
+emit_for_side(void *ctx, const struct emission *e)
 {
     const struct session *s = ctx;
 
@@ -255,7 +260,7 @@ session_redirect(struct session *s, struct emitter emitter)
 }
 
 static struct side *
-limit(struct proxy *proxy, size_t longest)
+limit_payload(struct proxy *proxy, size_t longest)
 {
     if (proxy == NULL)
         return NULL;
@@ -263,26 +268,27 @@ limit(struct proxy *proxy, size_t longest)
     return &proxy->side;
 }
 
-/* Makes the two sides, which answer each queue's commands. */
+/* Makes the two sides, each of which answers one queue's commands. */
 static int
 make_sides(struct session *s, size_t longest, const struct log *log,
            struct err *err)
 {
-    struct emitter emitter = {pass_on, s};
+    struct emitter emitter = {emit_for_side, s};
     const struct proxy_setup *tuner = s->setups[SENDER_DEFAULT];
     const struct proxy_setup *assessor = s->setups[SENDER_ASSESSOR];
 
     s->sides[SENDER_DEFAULT] =
-        tuner != NULL
-            ? limit(proxy_tuner_new(tuner, &s->policy, emitter, log, err),
-                    longest)
-            : tuning_new(s->tuner, &s->policy, emitter, log, err);
+        tuner != NULL ? limit_payload(proxy_tuner_new(tuner, &s->policy,
+                                                      emitter, log, err),
+                                      longest)
+                      : tuning_new(s->tuner, &s->policy, emitter, log, err);
     if (s->sides[SENDER_DEFAULT] == NULL)
         return -1;
     s->sides[SENDER_ASSESSOR] =
         assessor != NULL
-            ? limit(proxy_assessor_new(assessor, &s->policy, emitter, log, err),
-                    longest)
+            ? limit_payload(
+                  proxy_assessor_new(assessor, &s->policy, emitter, log, err),
+                  longest)
             : assessing_new(s->assessor, &s->policy, emitter, log, err);
     return s->sides[SENDER_ASSESSOR] == NULL ? -1 : 0;
 }
@@ -306,7 +312,7 @@ session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
         jval_string(mode, &said, NULL)) {
         if (policy_direction_of(said) == NULL ||
             strcmp(policy_direction_of(said), direction) == 0)
-            return 0; /* what is none is for their reader to tell */
+            return 0; /* the plugin itself refuses a wrong word */
         return err_set(err, ERR_CONFIG,
                        "%s %s: " OPTIMIZE_MODE ": is %s, and the experiment's "
                        "direction is %s: expected one of them, or the same in "
@@ -315,7 +321,7 @@ session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
     }
     if (proxy_is_named(name) && kind != PLUGIN_FILTER) {
         rc = given_arg_put(*args, OPTIMIZE_MODE, direction, made, err);
-    } else if ((file = name_of(paths, name, logged, err)) != NULL) {
+    } else if ((file = plugin_to_load(paths, name, logged, err)) != NULL) {
         rc = given_arg_complete(paths, kind, file, *args, OPTIMIZE_MODE,
                                 direction, made, err);
         free(file);
@@ -325,7 +331,8 @@ session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
     return rc;
 }
 
-/* The arguments of all in *setup; `made` has room for what they borrow. */
+/* Tells the direction to all plugins in *setup; `made` has room for the
+ * arguments that they then borrow. */
 static int
 direct_all(struct session_setup *setup, struct json **made, struct err *err)
 {
@@ -349,8 +356,8 @@ direct_all(struct session_setup *setup, struct json **made, struct err *err)
 /* ---- all of it ---- */
 
 static struct session *
-make(const struct session_setup *setup, struct emitter emitter,
-     const struct log *log, struct err *err)
+make_session(const struct session_setup *setup, struct emitter emitter,
+             const struct log *log, struct err *err)
 {
     struct session *s = calloc(1, sizeof *s);
 
@@ -377,7 +384,7 @@ make(const struct session_setup *setup, struct emitter emitter,
     if (s->policy.extensions)
         router_remember(s->router);
     if (s->policy.nni)
-        router_serve_nni(s->router, s->policy.again);
+        router_serve_nni(s->router, s->policy.reissue);
     if (is_advised(s))
         router_serve_advisor(s->router);
     return s;
@@ -395,7 +402,7 @@ session_new(const struct session_setup *setup, struct emitter emitter,
     struct session *s = NULL;
 
     if (direct_all(&directed, made, err) == 0)
-        s = make(&directed, emitter, log, err);
+        s = make_session(&directed, emitter, log, err);
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         json_free(made[i]);
     return s;
@@ -454,7 +461,8 @@ session_save(const struct session *s, enum sender side, struct buf *out,
 }
 
 static int
-load(struct session *s, enum sender side, struct unpack *in, struct err *err)
+load_side(struct session *s, enum sender side, struct unpack *in,
+          struct err *err)
 {
     if (side != SENDER_ROUTER)
         return side_load(s->sides[side], in, err);
@@ -472,7 +480,7 @@ session_load(struct session *s, enum sender side, struct unpack *in,
                                             "the assessor's part",
                                         [SENDER_ROUTER] = "the router's part"};
 
-    if (load(s, side, in, err) == 0) {
+    if (load_side(s, side, in, err) == 0) {
         if (unpack_done(in))
             return 0;
         err_set(err, ERR_LOG, "%zu bytes too many", (size_t)(in->end - in->at));
@@ -482,7 +490,7 @@ session_load(struct session *s, enum sender side, struct unpack *in,
 
 /* ---- the log's first record: the setup as JSON, and back ---- */
 
-/* Whether a side is a program. */
+/* Whether one of the sides is a program. */
 static bool
 has_program(const struct session *s)
 {
@@ -516,7 +524,8 @@ session_write_head(const struct session *s, const struct session_setup *setup,
 }
 
 static int
-need(struct jval head, const char *key, struct jval *out, struct err *err)
+need_member(struct jval head, const char *key, struct jval *out,
+            struct err *err)
 {
     if (jval_get(head, key, out))
         return 0;
@@ -531,7 +540,7 @@ read_word(struct jval head, const char *key,
     struct jval v;
     const char *word;
 
-    if (need(head, key, &v, err) != 0)
+    if (need_member(head, key, &v, err) != 0)
         return -1;
     if (!jval_string(v, &word, NULL))
         return err_set(err, ERR_LOG, "head record: %s: expected a text", key);
@@ -545,7 +554,7 @@ read_flag(struct jval head, const char *key, bool *out, struct err *err)
 {
     struct jval v;
 
-    if (need(head, key, &v, err) != 0)
+    if (need_member(head, key, &v, err) != 0)
         return -1;
     if (!jval_bool(v, out))
         return err_set(err, ERR_LOG, "head record: %s: expected true or false",
@@ -558,7 +567,7 @@ read_uint(struct jval head, const char *key, uint64_t *out, struct err *err)
 {
     struct jval v;
 
-    if (need(head, key, &v, err) != 0)
+    if (need_member(head, key, &v, err) != 0)
         return -1;
     if (!jval_uint(v, out))
         return err_set(err, ERR_LOG, "head record: %s: expected an integer",
@@ -572,19 +581,19 @@ read_plugin(struct jval head, const char *key, const char **name,
 {
     struct jval v, text;
 
-    if (need(head, key, &v, err) != 0)
+    if (need_member(head, key, &v, err) != 0)
         return -1;
     *name = NULL;
     if (jval_type(v) == JSON_NULL)
         return 0;
     if (!jval_get(v, "name", &text) || !jval_string(text, name, NULL) ||
-        need(v, "arguments", args, err) != 0)
+        need_member(v, "arguments", args, err) != 0)
         return err_set(err, ERR_LOG,
                        "head record: %s: expected name and arguments", key);
     return 0;
 }
 
-/* A log from before there were filters has none. */
+/* Reads the filters; a log from before there were any has none. */
 static int
 read_filters(struct jval head, struct session_setup *setup, struct err *err)
 {
@@ -640,13 +649,13 @@ session_read_head(struct jval head, struct session_setup *setup,
         return err_set(err, ERR_LOG, "head record: tuner: expected one");
     if (jval_get(head, "program_folder", &folder))
         jval_string(folder, &setup->program_folder, NULL);
-    p->directed = false; /* as in a log from before there was a direction */
+    p->directed = false; /* older logs do not know a direction */
     if (jval_get(head, "direction", &v) &&
         read_word(head, "direction", policy_set_direction, p, err) != 0)
         return -1;
     p->nni = jval_get(head, "nni", &v) && jval_bool(v, &p->nni) && p->nni;
-    p->again = p->nni && jval_get(head, "again", &v) &&
-               jval_bool(v, &p->again) && p->again;
+    p->reissue = p->nni && jval_get(head, "again", &v) &&
+                 jval_bool(v, &p->reissue) && p->reissue;
     setup->maximize_given = true;
     setup->tuner_logged = setup->assessor_logged = true;
     setup->digits = (int)digits;

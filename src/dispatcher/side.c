@@ -12,8 +12,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What a kind of side leaves out is answered here, so that who asks never
- * looks at its table. */
+/* DESIGN.  A kind of side may leave functions out of its table; what the
+ * side then does is decided here alone, so that callers never look into the
+ * table. */
 
 void
 side_free(struct side *s)

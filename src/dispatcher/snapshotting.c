@@ -18,8 +18,9 @@
 
 enum phase {
     IDLE,
-    COLLECTS, /* the workers' parts are awaited */
-    SYNCS,    /* what was said before the parts is not durable yet */
+    COLLECTS, /* waits for the workers' parts */
+    SYNCS, /* waits until the frames sent before the parts are on stable storage
+            */
     WRITES,
 };
 
@@ -27,9 +28,9 @@ struct snapshotting {
     struct snapshotting_setup setup; /* read by any thread */
     enum phase phase;
     struct snapshot snapshot;
-    bool awaited[2];            /* by sender: its part has not come yet */
-    bool unsavable[2];          /* by sender: it is not asked (any more) */
-    struct snapshotter *writer; /* NULL: none was needed yet */
+    bool awaited[2];   /* by sender: its part has not come yet */
+    bool unsavable[2]; /* by sender: it is not asked for a part (any more) */
+    struct snapshotter *writer; /* NULL: no snapshot was written yet */
 };
 
 struct snapshotting *
@@ -79,7 +80,7 @@ snapshotting_save(const struct snapshotting *s, enum sender side)
     rc = session_save(session, side, &part, &err);
     if (rc > 0 && buf_check(&part, "snapshot", &err) != 0)
         rc = -1;
-    /* It has no save, rather than no search space yet. */
+    /* the plugin has no save(); it does not just lack its search space */
     never = rc == 0 && side_is_set(session->sides[side]);
     if (rc < 0)
         log_warning(s->setup.log,
@@ -92,7 +93,7 @@ snapshotting_save(const struct snapshotting *s, enum sender side)
                  side == SENDER_DEFAULT ? "tuner" : "assessor");
     e.cause = never ? MARKER : 0;
     e.payload = part.data;
-    e.len = rc > 0 ? part.len : 0; /* an empty part: there is none */
+    e.len = rc > 0 ? part.len : 0; /* an empty part says that there is none */
     outbox_add(s->setup.outbox, &e);
     buf_fini(&part);
 }
@@ -100,14 +101,15 @@ snapshotting_save(const struct snapshotting *s, enum sender side)
 /* ---- the main thread's ---- */
 
 static void
-forget(struct snapshotting *s)
+go_idle(struct snapshotting *s)
 {
     s->phase = IDLE;
     snapshot_fini(&s->snapshot);
     snapshot_init(&s->snapshot);
 }
 
-/* A side whose marker cannot be pushed has no part this time. */
+/* Asks a side for its part, by a marker in its queue; where that cannot be
+ * pushed, the side has no part this time. */
 static void
 push_marker(struct snapshotting *s, enum sender side)
 {
@@ -117,7 +119,8 @@ push_marker(struct snapshotting *s, enum sender side)
 
     if (marker == NULL)
         return;
-    marker->code = CMD_PING; /* whoever does not know it passes over it */
+    /* a side that is asked to handle it passes over it */
+    marker->code = CMD_PING;
     marker->arrival = MARKER;
     chain_add(&chain, marker);
     s->awaited[side] = queue_push(s->setup.queues[side], &chain, &length);
@@ -168,7 +171,7 @@ snapshotting_take_part(struct snapshotting *s, const struct emission *e)
 }
 
 static void
-tell(struct snapshotting *s, const struct snapshotter_news *news)
+tell_outcome(struct snapshotting *s, const struct snapshotter_news *news)
 {
     if (news->written_failed)
         log_warning(s->setup.log,
@@ -190,14 +193,15 @@ write_out(struct snapshotting *s)
         s->writer = snapshotter_start(&s->setup.writer, &err);
     if (s->writer == NULL) {
         log_warning(s->setup.log, "%s", err.text);
-        forget(s);
+        go_idle(s);
         return;
     }
     snapshotter_give(s->writer, &s->snapshot);
     s->phase = WRITES;
 }
 
-/* One step leads to the next at once where nothing is to be waited for. */
+/* Goes through the steps of a snapshot as far as nothing has to be waited
+ * for. */
 void
 snapshotting_tend(struct snapshotting *s, bool stops)
 {
@@ -212,9 +216,9 @@ snapshotting_tend(struct snapshotting *s, bool stops)
     if (s->phase == SYNCS && logwriter_hurried(log))
         write_out(s);
     if (s->phase == WRITES && snapshotter_take(s->writer, &news)) {
-        tell(s, &news);
-        forget(s);
+        tell_outcome(s, &news);
+        go_idle(s);
     }
     if (stops && s->phase != WRITES)
-        forget(s);
+        go_idle(s);
 }

@@ -12,10 +12,10 @@ struct trials {
     struct map by_id;
     struct map by_label;
     struct idset finished;
-    struct trial *oldest, *newest; /* resultless */
+    struct trial *oldest, *newest; /* ended without a result */
     size_t n_resultless, n_out;
-    bool labelled; /* some have labels, of which nothing stays when they are
-                      finished */
+    bool labelled; /* trials with labels were added, of which nothing stays when
+                      they are finished */
 };
 
 struct trials *
@@ -115,7 +115,8 @@ trials_finished(const struct trials *t, const struct parameter_id *id)
     return id->kind == PARAMETER_NUMBER && idset_has(&t->finished, id->number);
 }
 
-/* Whether one of that name may have been given out, and be finished. */
+/* Whether a trial of that id or label may have been given out, and be
+ * finished. */
 static bool
 may_be_finished(const struct trials *t, const struct parameter_id *id)
 {
@@ -132,7 +133,7 @@ trials_refuse_result(struct trials *t, const struct parameter_id *id,
         return "a result after the end of a trial that has one";
     if (*out == NULL)
         return "a result for a trial that was never given out";
-    return (*out)->told ? "a second final result, not applied" : NULL;
+    return (*out)->result_told ? "a second final result, not applied" : NULL;
 }
 
 const char *
@@ -161,7 +162,7 @@ unlink_resultless(struct trials *t, struct trial *trial)
 }
 
 static void
-forget(struct trials *t, struct trial *trial)
+drop_trial(struct trials *t, struct trial *trial)
 {
     map_remove(&t->by_id, &trial->id, sizeof trial->id);
     if (trial->label != NULL)
@@ -184,7 +185,7 @@ link_resultless(struct trials *t, struct trial *trial)
     if (t->n_resultless > RESULTLESS_MAX) {
         unlink_resultless(t, oldest);
         idset_add(&t->finished, oldest->id);
-        forget(t, oldest);
+        drop_trial(t, oldest);
     }
 }
 
@@ -197,17 +198,17 @@ trials_settle(struct trials *t, struct trial *trial)
         return;
     if (!resultless) {
         t->n_out--;
-        if (!trial->told) {
+        if (!trial->result_told) {
             link_resultless(t, trial);
             return;
         }
-    } else if (trial->told) {
+    } else if (trial->result_told) {
         unlink_resultless(t, trial);
     } else {
         return;
     }
     idset_add(&t->finished, trial->id);
-    forget(t, trial);
+    drop_trial(t, trial);
 }
 
 uint64_t
@@ -259,13 +260,13 @@ save_one(const struct trial *trial, struct buf *out)
 {
     pack_u64(out, trial->id);
     pack_text(out, trial->label);
-    pack_u64(out, trial->told);
+    pack_u64(out, trial->result_told);
     pack_u64(out, trial->ended);
     pack_u64(out, trial->foreign);
     pack_u64(out, trial->unfit);
     pack_u64(out, trial->n_dims);
     pack_f64s(out, trial->x, trial->n_dims);
-    pack_u64(out, trial->theirs);
+    pack_u64(out, trial->tuner_id);
     pack_text(out, trial->parameters);
 }
 
@@ -300,7 +301,7 @@ load_point(struct unpack *in, size_t *n_dims)
     return x;
 }
 
-/* trials_add() refuses what is there already. */
+/* Adds one loaded trial; trials_add() refuses a second one of the same id. */
 static void
 load_one(struct trials *t, struct unpack *in)
 {
@@ -323,11 +324,11 @@ load_one(struct trials *t, struct unpack *in)
         return;
     }
     t->n_out -= ended;
-    trial->told = told;
+    trial->result_told = told;
     trial->ended = ended;
     trial->foreign = foreign;
     trial->unfit = unfit;
-    trial->theirs = theirs;
+    trial->tuner_id = theirs;
 }
 
 int

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN
  *
- * A request for n trials takes n consecutive ids, which are burnt whether or
- * not they are served.  serve_one() asks for one id after the other until the
- * tuner refuses; what TP_LATER leaves becomes owed and is tried again, oldest
- * first, at the end of each command that told the tuner something.  NO is
- * written once for a request that was not fully served.  Under policy again a
- * unit at which the tuner failed is owed, too. */
+ * A request for n trials takes n consecutive ids, which are used up whether or
+ * not they are served.  serve_one() asks the tuner for one id after the other
+ * until it refuses; ids that it would rather serve later (TP_LATER) become owed
+ * and are tried again, oldest first, at the end of each command that told the
+ * tuner something.  NO is written once for a request that was not fully served.
+ * Under policy `reissue` a unit at which the tuner failed is owed, too. */
 
 #include "dispatcher/tuning.h"
 
@@ -40,21 +40,22 @@
 struct tuning {
     struct side side;
     struct tuner *tuner;
-    const struct explainer *explainer; /* NULL: nobody */
-    struct space *space;               /* NULL before IN */
+    /* Is told why an answer is given; NULL: nobody. */
+    const struct explainer *explainer;
+    struct space *space; /* NULL before IN */
     struct trials *trials;
     struct owed owed;
     struct reunion reunion;
     struct advice advice;
     uint64_t next_id;
-    double *x;       /* n_dims of the space: the point being asked for */
-    struct buf json; /* parameters being written */
-    bool news;       /* the tuner was told something by this command */
+    double *x;       /* scratch, n_dims long: the point being asked for */
+    struct buf json; /* scratch: parameters being written */
+    bool news;       /* this command told the tuner something */
     bool closed;
 };
 
-/* Functions of a `void *side`, which is a struct tuning, are lent to its
- * reunion; those of a `struct side *` stand in its table. */
+/* DESIGN.  Functions of a `void *side`, which is a struct tuning, are in its
+ * reunion's table; those of a `struct side *` in the side's own. */
 
 static struct tuning *
 self(struct side *s)
@@ -63,15 +64,16 @@ self(struct side *s)
 }
 
 static const struct tuning *
-look(const struct side *s)
+tuning_of(const struct side *s)
 {
     return (const struct tuning *)s;
 }
 
 /* ---- speaking ---- */
 
-/* Sends NO for a request whose first id that is; as NNI's advisors do one for
- * each unit, where one cannot stand for many. */
+/* Sends NO: `units` suggestions of the request whose first id is `first` are
+ * refused, or owed.  As NNI's advisors do it is sent once for each unit, to a
+ * manager that does not know one NO for many. */
 static void
 no_more(struct tuning *t, uint64_t first, enum no_reason reason, uint64_t units)
 {
@@ -88,9 +90,9 @@ no_more(struct tuning *t, uint64_t first, enum no_reason reason, uint64_t units)
         side_emit(&t->side, no);
 }
 
-/* What the host itself has to say to who wants to know. */
+/* Tells the explainer what the dispatcher itself has to say. */
 static void
-explain(const struct tuning *t, const char *text)
+tell_explainer(const struct tuning *t, const char *text)
 {
     const struct host_listener *listener;
 
@@ -100,7 +102,7 @@ explain(const struct tuning *t, const char *text)
     listener->said(listener->ctx, "tunepipe", text);
 }
 
-/* Complains and is false before IN. */
+/* Whether an IN was taken; complains where none was. */
 static bool
 has_space(struct tuning *t)
 {
@@ -111,32 +113,33 @@ has_space(struct tuning *t)
 
 /* ---- the tuner and a trial ---- */
 
-/* What the tuner knows the trial by. */
+/* The id by which the tuner knows the trial. */
 static uint64_t
-tuner_id(const struct tuning *t, const struct trial *trial)
+id_for_tuner(const struct tuning *t, const struct trial *trial)
 {
-    return t->side.policy->nni ? trial->theirs : trial->id;
+    return t->side.policy->nni ? trial->tuner_id : trial->id;
 }
 
-/* The tuner's trial is that job; over: it has ended. */
+/* Notes that the trial runs as that job; over: it has ended. */
 static void
-name(struct tuning *t, const struct trial *trial, const char *job, bool over)
+name_job(struct tuning *t, const struct trial *trial, const char *job,
+         bool over)
 {
-    if (advice_name(&t->advice, tuner_id(t, trial), job, over) != 0)
+    if (advice_name(&t->advice, id_for_tuner(t, trial), job, over) != 0)
         side_out_of_memory(&t->side);
 }
 
-/* A metric or an end says that the job runs that trial. */
+/* Notes that the job runs that trial, as a metric or an end says. */
 static void
 note_run(struct tuning *t, const char *job, const struct trial *trial)
 {
     reunion_ran(&t->reunion, job, trial);
-    name(t, trial, job, false);
+    name_job(t, trial, job, false);
 }
 
-/* Says what the tuner has decided on other trials meanwhile. */
+/* Sends what the tuner has decided on other trials meanwhile. */
 static void
-say_decisions(struct tuning *t)
+send_decisions(struct tuning *t)
 {
     uint64_t id;
     int decision;
@@ -146,10 +149,10 @@ say_decisions(struct tuning *t)
             advice_decide(&t->advice, id, (enum trial_decision)decision);
 }
 
-/* Tells the tuner the result of a trial that has none. */
+/* Tells the tuner the result of a trial that had none. */
 static void
-tell(struct tuning *t, struct trial *trial, const char *job,
-     struct tp_result *result)
+tell_result(struct tuning *t, struct trial *trial, const char *job,
+            struct tp_result *result)
 {
     struct err err;
 
@@ -164,12 +167,13 @@ tell(struct tuning *t, struct trial *trial, const char *job,
     } else {
         if (trial->foreign)
             result->how = TP_RESULT_IMPORTED;
-        if (tuner_tell(t->tuner, trial->foreign ? TP_NO_ID : tuner_id(t, trial),
+        if (tuner_tell(t->tuner,
+                       trial->foreign ? TP_NO_ID : id_for_tuner(t, trial),
                        trial->x, result, &err) != 0)
             side_failed(&t->side, &err);
         t->news = true;
     }
-    trial->told = true;
+    trial->result_told = true;
 }
 
 static int
@@ -193,12 +197,12 @@ ended_how(const struct tuning *t, const struct trial_end *end)
     return TP_ENDED_CANCELLED;
 }
 
-/* Tells the tuner an end, which is noted. */
+/* Tells the tuner the end of a trial, which has ended for us, too. */
 static void
 end_trial(void *side, struct trial *trial, const struct trial_end *end)
 {
     struct tuning *t = side;
-    uint64_t id = tuner_id(t, trial);
+    uint64_t id = id_for_tuner(t, trial);
     struct err err;
 
     if (!trial->foreign &&
@@ -211,7 +215,8 @@ end_trial(void *side, struct trial *trial, const struct trial_end *end)
 
 /* ---- the search space ---- */
 
-/* Shapes a space as the tuner wants it; takes it and gives it back, or NULL. */
+/* Makes a space the kind that the tuner wants.  Takes it, and returns it, or
+ * NULL. */
 static struct space *
 shape_space(struct tuning *t, struct space *space, struct err *why)
 {
@@ -224,7 +229,7 @@ shape_space(struct tuning *t, struct space *space, struct err *why)
     return NULL;
 }
 
-/* What is wrong with a search space in short: the first problem, and how many
+/* Sums up what is wrong with a search space: the first problem, and how many
  * there are. */
 static void
 sum_up(const char *lines, struct err *why)
@@ -242,8 +247,8 @@ sum_up(const char *lines, struct err *why)
     }
 }
 
-/* All problems of a search space are told, each in its line; err says it in
- * short. */
+/* Reads a search space.  NULL: people are told each problem in its line, and
+ * err sums them up. */
 static struct space *
 parse_space(struct tuning *t, const struct json *doc, struct err *why)
 {
@@ -266,7 +271,7 @@ parse_space(struct tuning *t, const struct json *doc, struct err *why)
     return space == NULL ? NULL : shape_space(t, space, why);
 }
 
-/* For the tuner all points of the old space have ended. */
+/* Tells the tuner that all points of the old space have ended. */
 static void
 tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
 {
@@ -276,15 +281,15 @@ tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
         struct trial *trial = trials[i];
 
         if (!trial->ended && !trial->foreign &&
-            tuner_ended(t->tuner, tuner_id(t, trial), trial->x,
+            tuner_ended(t->tuner, id_for_tuner(t, trial), trial->x,
                         TP_ENDED_OUTDATED, &err) != 0)
             side_failed(&t->side, &err);
         trial->foreign = true;
     }
 }
 
-/* A trial that fits into the new space can still be told, as imported, when its
- * result comes. */
+/* Moves the points of unfinished trials into the new space.  Where one fits,
+ * its result can still be told, as an imported one. */
 static void
 move_trials(struct tuning *t, struct trial *const *trials, size_t n,
             const struct space *to, double *y)
@@ -299,7 +304,8 @@ move_trials(struct tuning *t, struct trial *const *trials, size_t n,
     }
 }
 
-/* Takes space and x where the tuner accepts; false: they are the caller's. */
+/* Makes the space and x ours, where the tuner accepts the space; false: they
+ * stay the caller's. */
 static bool
 change_space(struct tuning *t, struct space *space, double *x,
              struct trial *const *trials, size_t n, struct err *why)
@@ -320,7 +326,8 @@ change_space(struct tuning *t, struct space *space, double *x,
     return true;
 }
 
-/* False: it was said why, err says it in short, and the space is as before. */
+/* Makes the search space in doc that of this side; false: people were told why
+ * not, err sums it up, and the space is as before. */
 static bool
 set_space(struct tuning *t, const struct json *doc, struct err *why)
 {
@@ -345,8 +352,8 @@ set_space(struct tuning *t, const struct json *doc, struct err *why)
     return changed;
 }
 
-/* The space of an IN.  NNI's managers send no other, and would wait for ever:
- * their session ends. */
+/* Refuses the search space of an IN.  NNI's managers send no other, and would
+ * wait for ever: their session ends. */
 static void
 refuse_space(struct tuning *t, const struct err *why)
 {
@@ -370,7 +377,7 @@ emit_initialized(struct tuning *t, const struct command *cmd)
 
 /* ---- suggestions ---- */
 
-/* Appends what a trial received, as JSON. */
+/* Appends the parameters that a trial received, as JSON. */
 static void
 write_point(const void *side, const struct trial *trial, struct buf *out)
 {
@@ -382,7 +389,7 @@ write_point(const void *side, const struct trial *trial, struct buf *out)
         space_decode(t->space, trial->x, out);
 }
 
-/* Whether TR is written as NNI's advisors do. */
+/* Whether TR has the bare form in which NNI's advisors write it. */
 static bool
 is_bare(const struct tuning *t)
 {
@@ -390,7 +397,7 @@ is_bare(const struct tuning *t)
            !t->side.policy->extensions;
 }
 
-/* A whole number of results is written as one. */
+/* Writes a budget; one that is a whole number of results as an integer. */
 static void
 write_budget(struct buf *out, double budget)
 {
@@ -400,7 +407,8 @@ write_budget(struct buf *out, double budget)
         json_write_double(out, budget);
 }
 
-/* What the trial receives: the parameters, and what the tuner adds. */
+/* Writes what a trial receives: the parameters, and what the tuner adds to
+ * them. */
 static void
 write_parameters(struct tuning *t, const struct tuner_terms *terms)
 {
@@ -418,8 +426,8 @@ write_parameters(struct tuning *t, const struct tuner_terms *terms)
     json_close(&w);
 }
 
-/* Keeps the parameters of a suggestion that NNI's manager may lose, and whose
- * point does not tell all of them. */
+/* Keeps the parameters of a suggestion that NNI's manager may lose, where the
+ * point alone does not tell all of them. */
 static int
 keep_parameters(struct tuning *t, struct trial *trial,
                 const struct tuner_terms *terms)
@@ -432,10 +440,10 @@ keep_parameters(struct tuning *t, struct trial *trial,
     return trial->parameters == NULL ? -1 : 0;
 }
 
-/* A suggestion that goes on with the point of another: t->x becomes that.  A
- * filter may have moved the point when it was given out first. */
+/* For a suggestion that goes on from another one: t->x becomes the point with
+ * which that was given out, which a filter may have moved. */
 static void
-inherit(struct tuning *t, const struct tuner_terms *terms)
+take_origin_point(struct tuning *t, const struct tuner_terms *terms)
 {
     const double *x = terms->from_how == TP_PROMOTED
                           ? advice_point(&t->advice, terms->from)
@@ -445,7 +453,7 @@ inherit(struct tuning *t, const struct tuner_terms *terms)
         memcpy(t->x, x, space_dims(t->space)->n_dims * sizeof *x);
 }
 
-/* What a suggestion goes on from, in TR. */
+/* Writes into a TR which suggestion's checkpoint its trial goes on from. */
 static void
 write_origin(const struct tuning *t, const struct tuner_terms *terms,
              struct parameter_record *record)
@@ -501,7 +509,8 @@ refuse_point(struct tuning *t, uint64_t id)
     return TP_ERR;
 }
 
-/* Gives out the point in t->x as what the tuner suggests under that id. */
+/* Gives out the point in t->x as what the tuner suggests under that id.
+ * Returns a TP_ code. */
 static int
 give_out(struct tuning *t, uint64_t id, const char *label,
          const struct tuner_terms *terms)
@@ -510,7 +519,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
     struct parameter_id named = parameter_named(id, label);
     struct trial *trial;
 
-    inherit(t, terms);
+    take_origin_point(t, terms);
     write_parameters(t, terms);
     if (t->json.failed)
         return refuse_point(t, id);
@@ -522,7 +531,7 @@ give_out(struct tuning *t, uint64_t id, const char *label,
         side_out_of_memory(&t->side);
         return TP_ERR;
     }
-    trial->theirs = id;
+    trial->tuner_id = id;
     if (terms->own &&
         advice_know(&t->advice, id, t->x, space_dims(t->space)->n_dims) != 0)
         side_out_of_memory(&t->side);
@@ -530,13 +539,13 @@ give_out(struct tuning *t, uint64_t id, const char *label,
         side_out_of_memory(&t->side);
     write_origin(t, terms, &record);
     send_suggestion(t, &record);
-    say_decisions(t);
+    send_decisions(t);
     return TP_OK;
 }
 
 /* ---- results from elsewhere ---- */
 
-/* Imports one result.  -1: err tells. */
+/* Imports one element of FD.  -1: err says why not. */
 static int
 import_one(void *side, struct jval entry, struct err *err)
 {
@@ -559,8 +568,8 @@ import_one(void *side, struct jval entry, struct err *err)
     return tuner_tell(t->tuner, TP_NO_ID, t->x, &result, err);
 }
 
-/* That element of FD or AD could not be used: costs itself, unless there was no
- * memory for it. */
+/* Tells that an element of FD or AD could not be used; it alone is lost, unless
+ * there was no memory for it. */
 static void
 refuse_element(void *side, size_t i, struct err *err)
 {
@@ -597,11 +606,11 @@ begin_again(void *side, const struct command *cmd, bool same)
 }
 
 static void
-tell_result(void *side, struct trial *trial, const char *job, double value)
+tell_value(void *side, struct trial *trial, const char *job, double value)
 {
     struct tp_result result = {.how = TP_RESULT_FINAL, .value = value};
 
-    tell(side, trial, job, &result);
+    tell_result(side, trial, job, &result);
 }
 
 static void
@@ -614,7 +623,7 @@ give_again(void *side, const struct trial *trial, uint64_t was)
         t->explainer->begin(t->explainer->listener.ctx);
     snprintf(text, sizeof text,
              "given out again: it was %" PRIu64 ", which was lost", was);
-    explain(t, text);
+    tell_explainer(t, text);
     buf_clear(&t->json);
     write_point(t, trial, &t->json);
     if (t->json.failed)
@@ -630,7 +639,7 @@ static const struct reunion_ops reunion_hands = {
     .write_parameters = write_point,
     .import = import_one,
     .refuse = refuse_element,
-    .tell = tell_result,
+    .tell = tell_value,
     .end = end_trial,
     .give = give_again,
 };
@@ -638,7 +647,7 @@ static const struct reunion_ops reunion_hands = {
 /* ---- IN and SS ---- */
 
 static void
-initialize(struct tuning *t, const struct command *cmd)
+handle_initialize(struct tuning *t, const struct command *cmd)
 {
     struct err why;
 
@@ -659,7 +668,7 @@ initialize(struct tuning *t, const struct command *cmd)
 }
 
 static void
-update(struct tuning *t, const struct command *cmd)
+handle_update(struct tuning *t, const struct command *cmd)
 {
     struct err why;
 
@@ -669,7 +678,9 @@ update(struct tuning *t, const struct command *cmd)
 
 /* ---- GE ---- */
 
-/* *label is the caller's to free; *terms is set for what the tuner gave. */
+/* Asks the tuner for a suggestion under that id.  *label is the caller's to
+ * free; *terms is set to what the tuner says beside the point.  Returns a TP_
+ * code. */
 static int
 ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
           char **label)
@@ -687,8 +698,8 @@ ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
     side_failed(&t->side, &err);
     if (t->side.fatal || t->side.policy->ask_error == ASK_REFUSE)
         return TP_ERR;
-    explain(t, err.text);
-    explain(t, "in its place a sample of the prior (ask-error: prior)");
+    tell_explainer(t, err.text);
+    tell_explainer(t, "in its place a sample of the prior (ask-error: prior)");
     space_sample(t->space, tuner_seed(t->tuner), id, t->x);
     if (space_check(t->space, t->x, &err) == 0)
         return TP_OK;
@@ -697,7 +708,8 @@ ask_tuner(struct tuning *t, uint64_t id, struct tuner_terms *terms,
     return TP_ERR;
 }
 
-/* Serves that id by what was lost, or by the tuner: TP_OK, or its word. */
+/* Serves an id with a suggestion that the manager has lost, or else with one of
+ * the tuner's.  Returns a TP_ code. */
 static int
 serve_one(struct tuning *t, uint64_t id)
 {
@@ -715,7 +727,7 @@ serve_one(struct tuning *t, uint64_t id)
     return rc;
 }
 
-/* The owed ids will never be served: says so. */
+/* Refuses all owed ids: they will never be served. */
 static void
 refuse_owed(struct tuning *t, enum no_reason reason)
 {
@@ -725,16 +737,17 @@ refuse_owed(struct tuning *t, enum no_reason reason)
     no_more(t, first, reason, units);
 }
 
-/* Nothing is out, so nothing can ever change the tuner's mind. */
+/* Whether no trial runs, whose end or result could change the tuner's mind. */
 static bool
-stuck(const struct tuning *t)
+nothing_runs(const struct tuning *t)
 {
     return trials_out(t->trials) == 0;
 }
 
-/* rc is why: TP_ERR, or TP_LATER. */
+/* Warns that requests are refused as no trial runs; rc is what the tuner
+ * answered, TP_ERR or TP_LATER. */
 static void
-say_stuck(struct tuning *t, int rc, uint64_t units)
+warn_nothing_runs(struct tuning *t, int rc, uint64_t units)
 {
     log_warning(t->side.log,
                 "command %" PRIu64 " (%s): tuner %s %s but no trial is out: "
@@ -745,14 +758,16 @@ say_stuck(struct tuning *t, int rc, uint64_t units)
                 units);
 }
 
-/* Managers of NNI's never ask again for what failed, so it is owed. */
+/* Whether an id is owed after that answer of the tuner's.  Under policy
+ * `reissue` also one at which it failed: NNI's managers never ask again. */
 static bool
 is_owed(const struct tuning *t, int rc)
 {
-    return rc == TP_LATER || (rc == TP_ERR && t->side.policy->again);
+    return rc == TP_LATER || (rc == TP_ERR && t->side.policy->reissue);
 }
 
-/* What a tuner fails at may be that id: it is burnt, another one is owed. */
+/* Owes another id in the place of the first one: it may be that id at which the
+ * tuner fails. */
 static void
 renew_first_owed(struct tuning *t)
 {
@@ -761,9 +776,9 @@ renew_first_owed(struct tuning *t)
         side_out_of_memory(&t->side);
 }
 
-/* Serves what is owed, the oldest first, as far as the tuner goes; what it said
- * last.  A tuner that fails is asked again at once where there will be no
- * better moment. */
+/* Serves what is owed, the oldest first, as long as the tuner does; returns its
+ * last answer.  A tuner that fails is asked again at once where no trial runs
+ * whose end would be a better moment. */
 static int
 ask_owed(struct tuning *t)
 {
@@ -775,17 +790,17 @@ ask_owed(struct tuning *t)
             owed_pop(&t->owed);
             continue;
         }
-        if (rc != TP_ERR || !t->side.policy->again || t->side.fatal)
+        if (rc != TP_ERR || !t->side.policy->reissue || t->side.fatal)
             break;
         renew_first_owed(t);
-        if (!stuck(t) || ++tries == POLICY_TRIES)
+        if (!nothing_runs(t) || ++tries == POLICY_TRIES)
             break;
     }
     return rc;
 }
 
-/* Serves what is owed as far as the tuner goes, and refuses what it never will.
- */
+/* Serves what is owed as long as the tuner does, and refuses it where the tuner
+ * never will. */
 static void
 serve_owed(struct tuning *t)
 {
@@ -795,8 +810,8 @@ serve_owed(struct tuning *t)
         return;
     if (!is_owed(t, rc)) {
         refuse_owed(t, rc == TP_DONE ? NO_EXHAUSTED : NO_FAILED);
-    } else if (stuck(t)) {
-        say_stuck(t, rc, t->owed.total);
+    } else if (nothing_runs(t)) {
+        warn_nothing_runs(t, rc, t->owed.total);
         refuse_owed(t, rc == TP_ERR ? NO_FAILED : NO_EXHAUSTED);
     }
 }
@@ -813,7 +828,8 @@ reason_of(int rc)
     return NO_FAILED;
 }
 
-/* The tuner failed at `next`, of whose request n are left. */
+/* Owes n ids from `next` on, at which the tuner failed, of the request whose
+ * first id is `first`. */
 static void
 owe_failed(struct tuning *t, uint64_t first, uint64_t next, uint64_t n)
 {
@@ -823,20 +839,20 @@ owe_failed(struct tuning *t, uint64_t first, uint64_t next, uint64_t n)
         side_out_of_memory(&t->side);
     else
         renew_first_owed(t);
-    if (stuck(t))
+    if (nothing_runs(t))
         rc = ask_owed(t);
     n = t->owed.total;
     if (n == 0 || t->side.fatal)
         return;
-    if (is_owed(t, rc) && stuck(t))
-        say_stuck(t, rc, n);
-    if (!is_owed(t, rc) || stuck(t))
+    if (is_owed(t, rc) && nothing_runs(t))
+        warn_nothing_runs(t, rc, n);
+    if (!is_owed(t, rc) || nothing_runs(t))
         owed_clear(&t->owed);
     no_more(t, first, reason_of(rc), n);
 }
 
 static void
-request(struct tuning *t, const struct command *cmd)
+handle_request(struct tuning *t, const struct command *cmd)
 {
     uint64_t first = t->next_id, n = cmd->request.count, served = 0;
     int rc = TP_OK;
@@ -853,18 +869,18 @@ request(struct tuning *t, const struct command *cmd)
     if (t->owed.total > 0)
         serve_owed(t);
     if (t->owed.total > 0)
-        rc = TP_LATER; /* the older ones come first */
+        rc = TP_LATER; /* older owed ids are served first */
     while (rc == TP_OK && served < n && !t->side.fatal)
         if ((rc = serve_one(t, first + served)) == TP_OK)
             served++;
     if (served == n || t->side.fatal)
         return;
-    if (rc == TP_ERR && t->side.policy->again) {
+    if (rc == TP_ERR && t->side.policy->reissue) {
         owe_failed(t, first, first + served, n - served);
         return;
     }
-    if (rc == TP_LATER && stuck(t)) {
-        say_stuck(t, rc, n - served);
+    if (rc == TP_LATER && nothing_runs(t)) {
+        warn_nothing_runs(t, rc, n - served);
         rc = TP_DONE;
     } else if (rc == TP_LATER &&
                owed_add(&t->owed, first + served, n - served) != 0) {
@@ -893,14 +909,15 @@ handle_final(struct tuning *t, const struct command *cmd)
         side_complain_trial(&t->side, m->job, &m->parameter, why, late);
     } else {
         note_run(t, m->job, trial);
-        tell(t, trial, m->job, &result);
+        tell_result(t, trial, m->job, &result);
         trials_settle(t->trials, trial);
     }
 }
 
-/* An intermediate result is the assessor's, but for an advisor's. */
+/* Shows an intermediate result to a tuner that is an advisor; others leave them
+ * to the assessor. */
 static void
-report(struct tuning *t, const struct command *cmd)
+show_report(struct tuning *t, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
     struct trial *trial = trials_find(t->trials, &m->parameter);
@@ -908,18 +925,18 @@ report(struct tuning *t, const struct command *cmd)
     int rc;
 
     if (!m->has_value || trial == NULL || trial->ended || trial->foreign)
-        return; /* the user's own, or of another search space */
+        return; /* a trial that the user added, or of another search space */
     note_run(t, m->job, trial);
     if (t->side.fatal)
         return;
-    rc = advice_report(&t->advice, tuner_id(t, trial), trial->x, cmd, &err);
+    rc = advice_report(&t->advice, id_for_tuner(t, trial), trial->x, cmd, &err);
     if (rc < 0)
         side_failed(&t->side, &err);
     t->news = t->news || rc != 0;
 }
 
 static void
-metric(struct tuning *t, const struct command *cmd)
+handle_metric(struct tuning *t, const struct command *cmd)
 {
     switch (cmd->metric.type) {
     case METRIC_FINAL:
@@ -933,27 +950,27 @@ metric(struct tuning *t, const struct command *cmd)
             false);
         return;
     case METRIC_PERIODICAL:
-        report(t, cmd);
+        show_report(t, cmd);
         return;
     }
 }
 
-/* The answer to a synchronous report. */
+/* Answers a synchronous report with AK: what is decided on its trial. */
 static void
-acknowledge(struct tuning *t, const struct command *cmd)
+acknowledge_report(struct tuning *t, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
     const struct trial *trial = trials_find(t->trials, &m->parameter);
 
-    side_emit(
-        &t->side,
-        (struct emission){
-            .code = CMD_ACKNOWLEDGE,
-            .job = m->job,
-            .number = m->sequence,
-            .decision = trial == NULL
-                            ? TRIAL_GO
-                            : advice_decision(&t->advice, tuner_id(t, trial))});
+    side_emit(&t->side,
+              (struct emission){
+                  .code = CMD_ACKNOWLEDGE,
+                  .job = m->job,
+                  .number = m->sequence,
+                  .decision = trial == NULL
+                                  ? TRIAL_GO
+                                  : advice_decision(&t->advice,
+                                                    id_for_tuner(t, trial))});
 }
 
 /* ---- EN ---- */
@@ -968,7 +985,7 @@ tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
         return;
     result.value = mark->value;
     result.step = mark->step;
-    tell(t, trial, end->job, &result);
+    tell_result(t, trial, end->job, &result);
 }
 
 static void
@@ -979,21 +996,21 @@ end_one(struct tuning *t, const struct trial_end *end)
     const char *why = reunion_refuse_end(&t->reunion, end, &trial, &late);
 
     if (end->parameter.kind == PARAMETER_NONE)
-        return; /* the user's own trial, or one that nobody can name */
+        return; /* a trial that the user added, or that has no parameter id */
     if (why != NULL) {
         side_complain_trial(&t->side, end->job, &end->parameter, why, late);
         return;
     }
-    name(t, trial, end->job, true);
+    name_job(t, trial, end->job, true);
     note_run(t, end->job, trial);
-    if (end->stopped && !trial->told && !tuner_advises(t->tuner))
+    if (end->stopped && !trial->result_told && !tuner_advises(t->tuner))
         tell_stopped(t, trial, end);
     end_trial(t, trial, end);
     t->news = true;
 }
 
 static void
-end(struct tuning *t, const struct command *cmd)
+handle_end(struct tuning *t, const struct command *cmd)
 {
     end_one(t, &cmd->end);
     if (reunion_seek_lost(&t->reunion, cmd) > 0)
@@ -1002,9 +1019,9 @@ end(struct tuning *t, const struct command *cmd)
 
 /* ---- FD ---- */
 
-/* FD of a manager of NNI's. */
+/* Takes in the FD of a restarted manager of NNI's. */
 static void
-reunite(struct tuning *t, const struct command *cmd)
+import_again(struct tuning *t, const struct command *cmd)
 {
     struct reunion_count n = reunion_import(&t->reunion, cmd);
 
@@ -1016,7 +1033,7 @@ reunite(struct tuning *t, const struct command *cmd)
 }
 
 static void
-import(struct tuning *t, const struct command *cmd)
+handle_import(struct tuning *t, const struct command *cmd)
 {
     struct jval list = json_root(cmd->document);
     size_t n = jval_count(list), imported = 0;
@@ -1025,7 +1042,7 @@ import(struct tuning *t, const struct command *cmd)
     if (!has_space(t))
         return;
     if (t->side.policy->nni) {
-        reunite(t, cmd);
+        import_again(t, cmd);
         return;
     }
     for (size_t i = 0; i < n && !t->side.fatal; i++)
@@ -1083,14 +1100,14 @@ add_foreign(struct tuning *t, uint64_t id, struct err *err)
     if (trial == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     trial->foreign = true;
-    trial->theirs = id;
+    trial->tuner_id = id;
     if (id >= t->next_id)
         t->next_id = id + 1;
     return 0;
 }
 
-/* The manager runs other parameters than were given out under that id: what
- * comes of them is an import. */
+/* Replaces the point of a trial that the manager runs with other parameters
+ * than were given out under its id: its result will be an import. */
 static int
 replace_point(struct tuning *t, struct trial *trial, struct err *err)
 {
@@ -1102,10 +1119,10 @@ replace_point(struct tuning *t, struct trial *trial, struct err *err)
                 " runs with other parameters than were given out: its result "
                 "will be imported",
                 t->side.arrival, trial->id);
-    if (!trial->foreign && tuner_ended(t->tuner, tuner_id(t, trial), trial->x,
-                                       TP_ENDED_CANCELLED, err) != 0)
+    if (!trial->foreign && tuner_ended(t->tuner, id_for_tuner(t, trial),
+                                       trial->x, TP_ENDED_CANCELLED, err) != 0)
         side_failed(&t->side, err);
-    advice_end(&t->advice, tuner_id(t, trial), false);
+    advice_end(&t->advice, id_for_tuner(t, trial), false);
     if (trial_move(trial, t->x, space_dims(t->space)->n_dims) != 0)
         side_out_of_memory(&t->side);
     trial->foreign = true;
@@ -1113,7 +1130,8 @@ replace_point(struct tuning *t, struct trial *trial, struct err *err)
     return 0;
 }
 
-/* A record of a trial that an earlier run gave out and did not finish. */
+/* Adds a trial from a record of AD: an earlier run gave it out and it has not
+ * ended. */
 static int
 recover_one(struct tuning *t, struct jval record, struct err *err)
 {
@@ -1131,7 +1149,8 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
     if (!jval_get(record, "parameters", &parameters))
         return err_set(err, ERR_INPUT, "no 'parameters'");
     if (t->reunion.restarted && trials_finished(t->trials, &which))
-        return 0; /* it has its result: what it reports now is its second */
+        /* has its result: what it reports now would be a second one */
+        return 0;
     if (space_encode(t->space, parameters, t->x, err) != 0)
         return -1;
     if (owed_has(&t->owed, which.number))
@@ -1141,13 +1160,13 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
     if (trial == NULL && add_foreign(t, which.number, err) != 0)
         return -1;
     if (trial != NULL && !is_out(t, trial) && replace_point(t, trial, err) != 0)
-        return -1; /* else the manager had heard of it */
+        return -1; /* this record alone is lost */
     reunion_keep(&t->reunion, which.number, NULL);
     return 0;
 }
 
-/* Whether a record is of the user's own trial, or of a suggestion with a name,
- * of which NNI's managers say, too. */
+/* Whether a record of AD is of a trial that the user added, or of a suggestion
+ * with a label, which NNI's managers name, too. */
 static bool
 keep_special(struct tuning *t, struct jval record)
 {
@@ -1164,7 +1183,7 @@ keep_special(struct tuning *t, struct jval record)
 }
 
 static void
-custom(struct tuning *t, const struct command *cmd)
+handle_custom(struct tuning *t, const struct command *cmd)
 {
     struct jval list = json_root(cmd->document);
     size_t n = jval_count(list), recovered = 0;
@@ -1203,16 +1222,16 @@ adopt(struct side *s, const char *payload, size_t len)
 
 static void (*const handlers[CMD_COUNT])(struct tuning *,
                                          const struct command *) = {
-    [CMD_INITIALIZE] = initialize, [CMD_REQUEST_TRIALS] = request,
-    [CMD_METRIC] = metric,         [CMD_UPDATE_SPACE] = update,
-    [CMD_IMPORT] = import,         [CMD_ADD_CUSTOM] = custom,
-    [CMD_TRIAL_END] = end,
+    [CMD_INITIALIZE] = handle_initialize, [CMD_REQUEST_TRIALS] = handle_request,
+    [CMD_METRIC] = handle_metric,         [CMD_UPDATE_SPACE] = handle_update,
+    [CMD_IMPORT] = handle_import,         [CMD_ADD_CUSTOM] = handle_custom,
+    [CMD_TRIAL_END] = handle_end,
 };
 
 static bool
 drops(const struct side *s, const struct command *cmd)
 {
-    return look(s)->closed && cmd->code == CMD_REQUEST_TRIALS;
+    return tuning_of(s)->closed && cmd->code == CMD_REQUEST_TRIALS;
 }
 
 static int
@@ -1225,13 +1244,13 @@ handle(struct side *s, const struct command *cmd, struct err *err)
     side_begin(s, cmd->arrival, command_info(cmd->code)->code, err);
     t->news = false;
     handlers[cmd->code](t, cmd);
-    say_decisions(t);
+    send_decisions(t);
     if (t->news && t->owed.total > 0 && !t->closed && !t->side.fatal)
         serve_owed(t);
-    say_decisions(t);
+    send_decisions(t);
     if (cmd->code == CMD_METRIC && cmd->metric.sync &&
         cmd->metric.type == METRIC_PERIODICAL && !t->side.fatal)
-        acknowledge(t, cmd);
+        acknowledge_report(t, cmd);
     if (cmd->code == CMD_TRIAL_END && cmd->end.sync && !t->side.fatal)
         side_emit(&t->side, (struct emission){/* all that follows is written */
                                               .code = CMD_ACKNOWLEDGE,
@@ -1258,7 +1277,7 @@ save_space(const struct tuning *t, struct buf *out)
 static int
 save(const struct side *s, struct buf *out, struct err *err)
 {
-    const struct tuning *t = look(s);
+    const struct tuning *t = tuning_of(s);
     size_t len = out->len;
     int rc;
 
@@ -1278,7 +1297,7 @@ save(const struct side *s, struct buf *out, struct err *err)
 }
 
 static int
-damaged(struct err *err, const char *what)
+fail_damaged(struct err *err, const char *what)
 {
     return err_set(err, ERR_LOG, "%s: damaged, or out of memory", what);
 }
@@ -1294,7 +1313,7 @@ read_space(const struct tuning *t, struct unpack *in, struct err *err)
 
     text = unpack_bytes(in, &len);
     if (in->failed) {
-        damaged(err, "search space");
+        fail_damaged(err, "search space");
         return NULL;
     }
     doc = json_parse(text, len, JSON_NAN, err);
@@ -1333,7 +1352,7 @@ load_space(struct tuning *t, struct unpack *in, struct err *err)
     return 0;
 }
 
-/* Whether the trial can be shown to a tuner of this space. */
+/* Whether a loaded trial can be shown to a tuner of this search space. */
 static bool
 is_sound(const struct tuning *t, const struct trial *trial)
 {
@@ -1357,7 +1376,7 @@ check_trials(const struct tuning *t, struct err *err)
     for (size_t i = 0; i < n; i++)
         sound = sound && is_sound(t, sorted[i]);
     free(sorted);
-    return sound ? 0 : damaged(err, "trials");
+    return sound ? 0 : fail_damaged(err, "trials");
 }
 
 static int
@@ -1370,9 +1389,9 @@ load(struct side *s, struct unpack *in, struct err *err)
     if (load_space(t, in, err) != 0)
         return -1;
     if (owed_load(&t->owed, in) != 0 || owed_end(&t->owed) > t->next_id)
-        return damaged(err, "owed ids");
+        return fail_damaged(err, "owed ids");
     if (trials_load(t->trials, in) != 0)
-        return damaged(err, "trials");
+        return fail_damaged(err, "trials");
     if (check_trials(t, err) != 0)
         return -1;
     if (reunion_load(&t->reunion, in, err) != 0)
@@ -1409,19 +1428,19 @@ bar(struct side *s, bool barred)
 static bool
 is_set(const struct side *s)
 {
-    return look(s)->space != NULL;
+    return tuning_of(s)->space != NULL;
 }
 
 static uint64_t
 count_owed(const struct side *s)
 {
-    return look(s)->owed.total;
+    return tuning_of(s)->owed.total;
 }
 
 static void
 see(const struct side *s, struct tuning_view *out, const struct viewer *viewer)
 {
-    const struct tuning *t = look(s);
+    const struct tuning *t = tuning_of(s);
 
     *out = (struct tuning_view){
         .has_space = t->space != NULL,
@@ -1445,14 +1464,14 @@ listen(struct side *s, const struct explainer *explainer)
 static const char *
 argument(const struct side *s, const char *name)
 {
-    return tuner_argument(look(s)->tuner, name);
+    return tuner_argument(tuning_of(s)->tuner, name);
 }
 
 static void
 describe(const struct side *s, struct json_writer *w)
 {
-    tuner_describe(look(s)->tuner, json_value(w, "tuner"));
-    tuner_describe_filters(look(s)->tuner, json_value(w, "filters"));
+    tuner_describe(tuning_of(s)->tuner, json_value(w, "tuner"));
+    tuner_describe_filters(tuning_of(s)->tuner, json_value(w, "filters"));
 }
 
 static int
@@ -1467,7 +1486,7 @@ check_plugin(struct jval described, const char *key, const struct plugin *p,
 static int
 check(const struct side *s, struct jval head, struct err *err)
 {
-    const struct tuner *tuner = look(s)->tuner;
+    const struct tuner *tuner = tuning_of(s)->tuner;
     struct jval v;
 
     if (jval_get(head, "tuner", &v) &&

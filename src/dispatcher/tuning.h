@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tuning.h - the tuner's side: the tuner, the search space, the trials
- * given out, the ids owed, and what an advisor decides on trials; one handler
- * per command.  PROTOCOL.md, "To the dispatcher". */
+/* tuning.h - the side of a tuner that is a plugin: the tuner, the search space,
+ * the trials given out, the ids owed, and what an advisor decides on trials;
+ * one handler per command.  PROTOCOL.md, "To the dispatcher". */
 #ifndef DISPATCHER_TUNING_H
 #define DISPATCHER_TUNING_H
 

@@ -18,7 +18,7 @@ handle(struct worker *w, struct command *cmd)
     if (w->job.handle(w->job.ctx, cmd, &w->err) != 0) {
         atomic_store(&w->failed, true);
         wake_signal(w->wake);
-        return; /* the slot keeps the number of what failed */
+        return; /* the slot keeps that command's number */
     }
     atomic_store_explicit(w->slot, 0, memory_order_relaxed);
     gauge_subtract(w->gauge, cost);
@@ -32,7 +32,7 @@ work(void *arg)
 
     while (!atomic_load(&w->failed) && (cmd = queue_pop(w->queue, cmd)) != NULL)
         handle(w, cmd);
-    command_free(cmd); /* the one that failed */
+    command_free(cmd); /* the command that failed, if any */
     atomic_store(&w->finished, true);
     wake_signal(w->wake);
     return NULL;
@@ -54,7 +54,8 @@ worker_start(struct worker *w, struct queue *queue, struct worker_job job,
     atomic_init(&w->finished, false);
     atomic_init(&w->failed, false);
     err_clear(&w->err);
-    sigfillset(&all); /* signals are the reader's, through its signalfd */
+    /* signals are for the main thread, through its signalfd */
+    sigfillset(&all);
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     sigdelset(&all, SIGFPE);

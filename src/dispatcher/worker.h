@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* worker.h - a thread that drains one queue and owns what its handler works
- * on.  Before each command its begin slot holds the arrival number, after it
- * 0: what is found there after a crash is what the crash was in. */
+/* worker.h - a thread that drains one queue and owns what its handler works on.
+ *
+ * While a command is handled, the worker's slot in the log's lock file holds
+ * the command's arrival number, else 0: after a crash it says what the process
+ * was at. */
 #ifndef DISPATCHER_WORKER_H
 #define DISPATCHER_WORKER_H
 
@@ -32,16 +34,16 @@ struct worker {
     const struct wake *wake;
     _Atomic uint64_t *slot;
     atomic_bool finished; /* the thread is about to end */
-    atomic_bool failed;   /* `err` is set, and it stopped handling */
+    atomic_bool failed;   /* `err` is set, and no more commands are handled */
     struct err err;
 };
 
-/* Fills and starts; everything is borrowed. */
+/* Fills *w and starts the thread; everything is borrowed. */
 int worker_start(struct worker *w, struct queue *queue, struct worker_job job,
                  struct gauge *gauge, const struct wake *wake,
                  _Atomic uint64_t *slot, struct err *err);
 
-/* After queue_close(): waits for the thread. */
+/* Behind queue_close(): waits for the thread's end. */
 void worker_join(struct worker *w);
 
 #endif

@@ -38,43 +38,48 @@
 #define ID_MAX ((size_t)1 << 20)
 #define OVER_MAX 100000000 /* numbers beyond it are kept as names */
 
-/* How far what names a trial's parameters is to be believed. */
+/* How far to trust what says which parameters a trial runs. */
 enum rank { RANK_NONE, RANK_HINT, RANK_NOTE, RANK_METRIC };
 
 struct trial {
-    struct history_trial seen; /* by who reads */
-    enum rank rank;            /* of seen.suggested.id */
+    struct history_trial seen; /* the part that readers are shown */
+    enum rank rank;            /* of what seen.suggested.id is known from */
     bool open;                 /* the newest attempt has not ended */
-    int64_t gap_us;            /* open: where the last gap in it began; 0 */
-    int64_t resumed_us;        /* where the last gap in the trial ended; 0 */
-    int64_t known_us;          /* open: it ended then, says its folder; 0 */
-    int64_t heard_us;          /* its last metric, behind any gap; 0 */
-    int64_t late_us;           /* open: it may have been started before this
-                                  resumption and noted behind it; 0 */
-    uint64_t reporting;        /* the attempt of its newest metric */
-    uint64_t next[2];          /* its next sequences: intermediate, final */
+    /* Open: where the last gap within the attempt began; else 0. */
+    int64_t gap_us;
+    int64_t resumed_us; /* where the last gap within the trial ended; 0: there
+                           is none */
+    /* Open: when the attempt ended, as its folder says; else 0. */
+    int64_t known_us;
+    int64_t heard_us;   /* its last metric behind all gaps; 0: there is none */
+    int64_t late_us;    /* open: the attempt may have been started before this
+                           resumption and noted behind it; else 0 */
+    uint64_t reporting; /* the attempt that its newest metric is from */
+    uint64_t next[2]; /* the next sequence: of intermediate, of final metrics */
 };
 
 struct history_reader {
-    char *folder;                /* NULL: a log, or records, alone */
-    struct log_reader *log;      /* NULL: there is none (yet) */
-    struct map suggested;        /* parameter_id -> struct history_suggestion */
-    struct map trials;           /* trial_job_id -> struct trial */
-    struct idset over;           /* trials that have ended, by their numbers */
-    struct map over_named;       /* and those without one, by their names */
-    unsigned left_out;           /* kinds */
-    int64_t gone_us, resumed_us; /* the last gap; 0 */
+    /* Of the experiment; NULL: there is a log, or records, alone. */
+    char *folder;
+    struct log_reader *log; /* NULL: there is none (yet) */
+    struct map suggested;   /* parameter_id -> struct history_suggestion */
+    struct map trials;      /* trial_job_id -> struct trial */
+    struct idset over;      /* trials that have ended, by their numbers */
+    struct map over_named;  /* ended trials without a number, by their names */
+    unsigned left_out;      /* kinds of facts that are not wanted, a bit each */
+    /* Where the last gap began and ended; 0: there is none. */
+    int64_t gone_us, resumed_us;
     struct history_position at;
     struct record record;
     struct history_fact facts[2];
     size_t n_facts, n_given;
-    /* What the facts lent: */
+    /* what the last facts lent */
     struct json *doc;
     struct command *cmd;
     struct trial *ended;
     struct history_suggestion added;
-    size_t n_added; /* of the AD in `doc`: so many were handed out */
-    size_t settled; /* map_next()'s */
+    size_t n_added; /* how many parameters of the AD in `doc` were handed out */
+    size_t settled; /* where the walk of history_settle() is */
 };
 
 static int
@@ -102,7 +107,7 @@ suggestion_drop(struct history_suggestion *s)
     free(s);
 }
 
-/* 1: it is none. */
+/* Fills a suggestion from an object.  1: the object is none. */
 static int
 suggestion_fill(struct history_suggestion *s, struct jval object)
 {
@@ -161,7 +166,7 @@ add(struct history_reader *h, const char *job)
     return NULL;
 }
 
-/* Whether the trial is one of our manager's, which have numbers. */
+/* The trial's number; false: it has none, as it is not our manager's. */
 static bool
 number_of(const char *job, uint64_t *out)
 {
@@ -193,7 +198,8 @@ remember_end(struct history_reader *h, const char *job)
                : map_put(&h->over_named, job, strlen(job), h);
 }
 
-/* The parameters it runs; takes `id`. */
+/* Notes which parameters the trial runs, where `rank` is worth more than what
+ * is known; takes `id`. */
 static void
 name(struct history_reader *h, struct trial *t, char *id, enum rank rank)
 {
@@ -219,7 +225,7 @@ name(struct history_reader *h, struct trial *t, char *id, enum rank rank)
     }
 }
 
-/* As JSON has it; *out NULL: there is none. */
+/* A parameter_id as JSON text; *out is NULL when there is none. */
 static int
 id_text(const struct parameter_id *id, char **out)
 {
@@ -246,8 +252,8 @@ later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What the wrapper of its run, or of a preparation without one, wrote: lost,
- * where there is nothing. */
+/* What the wrapper of the attempt's run wrote, or that of a preparation without
+ * a run; OUTCOME_LOST where nothing was written. */
 static struct outcome
 outcome_of(const struct history_reader *h, const struct trial *t)
 {
@@ -275,8 +281,9 @@ end_by_folder(const struct history_reader *h, const struct trial *t)
     return outcome_of(h, t).ended_ns / 1000;
 }
 
-/* What its line in results.jsonl says of its run: one of no duration was not
- * seen behind the gap.  0: there is no line. */
+/* When the trial's run ended, as its line in results.jsonl says, which counts
+ * the duration; a run of no duration was not seen behind the gap.  0: there is
+ * no line. */
 static int64_t
 end_by_result(const struct history_reader *h, const struct trial *t)
 {
@@ -315,8 +322,8 @@ end_by_result(const struct history_reader *h, const struct trial *t)
     return end;
 }
 
-/* When the open attempt ended.  `noted_us`: of the record that says so; 0: none
- * does. */
+/* When the open attempt ended.  `noted_us`: the time of the record that says
+ * so; 0: there is none. */
 static int64_t
 end_of(const struct history_reader *h, const struct trial *t, int64_t noted_us)
 {
@@ -336,7 +343,8 @@ end_of(const struct history_reader *h, const struct trial *t, int64_t noted_us)
     return later(end, t->seen.attempt.begun_us);
 }
 
-/* The manager was gone from at->time_us on. */
+/* Marks the open attempts: no manager was there from at->time_us to
+ * resumed_us. */
 static void
 cross_gap(struct history_reader *h, int64_t resumed_us)
 {
@@ -354,14 +362,14 @@ cross_gap(struct history_reader *h, int64_t resumed_us)
         t->gap_us = h->gone_us;
         t->heard_us = 0;
         t->known_us = end_by_folder(h, t);
-        if (t->known_us > resumed_us) /* it was adopted */
+        if (t->known_us > resumed_us) /* a manager adopted the trial */
             t->known_us = 0;
     }
 }
 
 /* Whether a dead manager can have started what is noted as started now: the
  * trial, or its parameters, are from before the resumption, or the parameters
- * are not the tuner's, as far as is known. */
+ * are, as far as is known, not the tuner's. */
 static bool
 may_be_late(const struct history_reader *h, const struct trial *t)
 {
@@ -373,8 +381,8 @@ may_be_late(const struct history_reader *h, const struct trial *t)
            s->parameters == NULL;
 }
 
-/* A run that was noted late began when its exit file says, which is there when
- * it has ended.  True: its start is another one now. */
+/* Corrects the start of a run that was noted late, which its exit file tells
+ * once it has ended.  True: the start is another one now. */
 static bool
 date_back(const struct history_reader *h, struct trial *t)
 {
@@ -397,7 +405,7 @@ date_back(const struct history_reader *h, struct trial *t)
     a->started_us = started;
     if (a->begun_us > started)
         a->begun_us = started;
-    if (t->gap_us == 0) { /* else a later gap is in it, too */
+    if (t->gap_us == 0) { /* else a later gap is within it, too */
         t->gap_us = h->gone_us;
         t->resumed_us = h->resumed_us;
         t->known_us = ended > h->resumed_us ? 0 : ended;
@@ -436,7 +444,7 @@ queue_object(struct history_reader *h, enum history_kind kind, const char *job,
     return f;
 }
 
-/* The attempt that is open has ended; as end_of(). */
+/* Closes the open attempt, which ended at end_of(). */
 static struct history_fact *
 close_attempt(struct history_reader *h, struct trial *t, const char *status,
               int64_t noted_us)
@@ -461,8 +469,8 @@ is_new_attempt(const struct trial *t, uint64_t number)
     return t->seen.attempts == 0 || t->seen.attempt.number < number;
 }
 
-/* Begins an attempt that is not known yet; nobody saw the end of the one before
- * it that is still open. */
+/* Begins an attempt that is new; nobody saw the end of an earlier one that is
+ * still open. */
 static void
 open_attempt(struct history_reader *h, struct trial *t, uint64_t number)
 {
@@ -474,7 +482,7 @@ open_attempt(struct history_reader *h, struct trial *t, uint64_t number)
     t->heard_us = 0;
 }
 
-/* 1: into `doc`; 0: it is no JSON. */
+/* Parses the record's payload into `doc`.  1: done; 0: it is no JSON. */
 static int
 parse_payload(struct history_reader *h, struct err *err)
 {
@@ -507,7 +515,8 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
         return no_memory(err);
     a = &t->seen.attempt;
     is_new = is_new_attempt(t, number);
-    if (!is_new && !(t->open && number == a->number)) { /* it is over */
+    /* it has ended, or a later one has begun: this one is over */
+    if (!is_new && !(t->open && number == a->number)) {
         queue_object(h, HISTORY_NOTE, job, t)->event = event;
         free(id);
         return 0;
@@ -519,7 +528,8 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
     f = queue_object(h, HISTORY_BEGUN, job, t);
     f->runs = strcmp(event, "started") == 0;
     name(h, t, id, RANK_NOTE);
-    if (f->runs && a->started_us == 0) /* what was known is of preparing it */
+    /* what was known is the start of its preparation */
+    if (f->runs && a->started_us == 0)
         t->gap_us = t->known_us = t->heard_us = 0;
     if (f->runs)
         a->started_us = h->record.time_us;
@@ -541,7 +551,7 @@ take_exit(struct history_reader *h, const char *job, uint64_t number,
     struct jval v;
 
     if (t == NULL && !is_over(h, job)) {
-        t = add(h, job); /* it began in a segment that was dropped */
+        t = add(h, job); /* the trial began in a segment that was dropped */
         if (t == NULL)
             return no_memory(err);
         open_attempt(h, t, number);
@@ -660,7 +670,8 @@ take_metric(struct history_reader *h, struct err *err)
             return no_memory(err);
         name(h, t, id, RANK_METRIC);
     }
-    if (is_new_attempt(t, m->attempt)) /* its start is not on record */
+    /* the attempt's start is not on record */
+    if (is_new_attempt(t, m->attempt))
         open_attempt(h, t, m->attempt);
     standing = standing_of(t, m);
     if (standing == HISTORY_COUNTS)
@@ -679,7 +690,7 @@ history_said(const struct history_fact *f)
     struct json *doc;
     struct jval v;
 
-    /* The first brace is the payload's own. */
+    /* the first brace is the payload's own */
     if (f->metric.n_values > 0 && isfinite(f->metric.values[0].value) &&
         memchr(f->payload + 1, '{', f->len - 1) == NULL)
         return NULL;
@@ -701,7 +712,7 @@ take_end(struct history_reader *h, struct err *err)
     struct history_fact *f;
     char *id;
 
-    if (t == NULL && is_over(h, end->job)) { /* the first one counted */
+    if (t == NULL && is_over(h, end->job)) { /* the first end has counted */
         f = queue(h, HISTORY_ENDED, end->job, NULL);
     } else {
         if ((t == NULL && (t = add(h, end->job)) == NULL) ||
@@ -742,7 +753,7 @@ take_suggestion(struct history_reader *h, struct err *err)
     if (rc == 0) {
         before = map_remove(&h->suggested, s->id, strlen(s->id));
         s->earlier = before != NULL && before->earlier;
-        suggestion_drop(before); /* it was sent again */
+        suggestion_drop(before); /* the suggestion was sent again */
         rc = map_put(&h->suggested, s->id, strlen(s->id), s);
     }
     if (rc != 0) {
@@ -753,7 +764,7 @@ take_suggestion(struct history_reader *h, struct err *err)
     return 0;
 }
 
-/* KI: the trial alone. */
+/* Takes a KI, whose payload is the trial alone. */
 static int
 take_decision(struct history_reader *h, struct err *err)
 {
@@ -776,7 +787,7 @@ take_decision(struct history_reader *h, struct err *err)
     return 0;
 }
 
-/* The next of the list, or one alone. */
+/* Takes the next element of an AD, which is a list or a single one. */
 static int
 take_added(struct history_reader *h, struct err *err)
 {
@@ -824,7 +835,8 @@ take_command(struct history_reader *h, struct err *err)
 static const struct {
     enum record_kind record;
     char code[CODE_SIZE + 1];
-    enum history_kind kind; /* that it tells of, mostly */
+    /* The kind of fact that comes of the record, mostly. */
+    enum history_kind kind;
     int (*take)(struct history_reader *h, struct err *err);
 } takers[] = {
     {RECORD_IN, "ME", HISTORY_REPORTED, take_command},
@@ -880,7 +892,7 @@ forget_lent(struct history_reader *h)
     h->n_facts = h->n_given = h->n_added = 0;
 }
 
-/* 0: nothing is left of the record in hand. */
+/* Hands out the next fact of the record in hand.  0: there are no more. */
 static int
 next_given(struct history_reader *h, struct history_fact *fact, struct err *err)
 {
@@ -914,7 +926,7 @@ history_next(struct history_reader *h, struct history_fact *fact,
              struct err *err)
 {
     int rc = next_given(h, fact, err);
-    struct err why; /* a tail that is cut off is none */
+    struct err why; /* a tail that is cut off is no error */
     struct record r;
 
     if (rc != 0 || h->log == NULL)
@@ -947,7 +959,7 @@ history_settle(struct history_reader *h, struct history_fact *fact)
     while ((t = map_next(&h->trials, &h->settled)) != NULL)
         if (t->open) {
             t->gap_us = h->at.time_us;
-            h->record.len = 0; /* none says so */
+            h->record.len = 0; /* no record says so */
             h->record.time_us = INT64_MAX;
             *fact = *close_attempt(h, t, NULL, 0);
             h->n_facts = 0;
@@ -1040,7 +1052,7 @@ history_at(const struct history_reader *h)
     return h->at;
 }
 
-/* Up to the record that was read last.  1: it is not there any more. */
+/* Reads up to the record at `at`.  1: it does not exist any more. */
 static int
 skip_to(struct history_reader *h, const struct history_position *at,
         struct err *err)
@@ -1081,7 +1093,7 @@ save_suggestion(struct buf *out, const struct history_suggestion *s)
     pack_u64(out, s->earlier);
 }
 
-/* What is read back; `memory`: there was none left for it. */
+/* What history_load() reads; `memory`: there was not enough. */
 struct loading {
     struct unpack in;
     bool memory;
@@ -1115,7 +1127,7 @@ load_suggestion(struct loading *l, struct history_suggestion *s)
     s->earlier = unpack_bool(&l->in);
 }
 
-/* The numbers of a trial, one table for both ways. */
+/* The numbers of a trial that are saved and loaded. */
 static const size_t numbers[] = {
 #define AT(member) offsetof(struct trial, member)
     AT(seen.attempts),
@@ -1253,7 +1265,7 @@ load_over_named(struct history_reader *h, struct loading *l)
     }
 }
 
-/* What is known of segments that were dropped meanwhile is kept. */
+/* What is known from segments that were dropped meanwhile is kept. */
 int
 history_load(struct history_reader *h, const void *bytes, size_t len,
              struct err *err)
@@ -1273,7 +1285,8 @@ history_load(struct history_reader *h, const void *bytes, size_t len,
     load_over_named(h, &l);
     over = l.in;
     if (idset_load(&h->over, &l.in) != 0 && !over.failed)
-        l.memory = unpack_count(&over, 8) > 0; /* it is all there */
+        /* the bytes are all there: it was memory */
+        l.memory = unpack_count(&over, 8) > 0;
     if (l.memory)
         return no_memory(err);
     if (!unpack_done(&l.in)) {

@@ -44,99 +44,103 @@ struct record;
 /* Times are microseconds since 1970; 0: not known. */
 struct history_attempt {
     uint64_t number;    /* from 0 */
-    int64_t begun_us;   /* with its preparation, where it has one */
-    int64_t started_us; /* its run */
+    int64_t begun_us;   /* when its preparation began, where it has one */
+    int64_t started_us; /* when its run began */
     int64_t ended_us;   /* 0 as well while it runs */
 };
 
-/* Parameters that somebody is to run.  JSON texts. */
+/* Parameters that were suggested, or given by the user, for a trial to run.
+ * JSON texts. */
 struct history_suggestion {
     char *id, *parameters;
-    char *from;   /* trial_job_id of the trial it goes on from; NULL: of none */
-    bool cloned;  /* then: with other parameters */
+    char *from;  /* trial_job_id of the trial whose state it goes on from; NULL:
+                    none */
+    bool cloned; /* whether it goes on with other parameters than that */
     bool earlier; /* it was made before the last resumption */
 };
 
-/* A trial that lives.  All of it is the reader's. */
+/* A trial that has not ended.  The reader owns all of it. */
 struct history_trial {
     char *job;                           /* trial_job_id */
     struct history_suggestion suggested; /* members NULL: not known */
-    uint64_t attempts; /* that were begun: the newest one's number and one */
-    struct history_attempt attempt; /* that one */
+    uint64_t attempts;                   /* how many were begun */
+    struct history_attempt attempt;      /* the newest one */
     uint64_t reports; /* intermediate metrics of the newest attempt to report */
-    uint64_t base;    /* the step of the first of them */
+    uint64_t base;    /* the step of the first of those metrics */
     bool has_latest, has_final;
-    double latest; /* the last intermediate one that is a number */
-    double final;  /* the first final one of that attempt that is a number */
+    double latest; /* the last intermediate value that is a number */
+    double final;  /* the first final value of that attempt that is a number */
 };
 
 enum history_kind {
-    HISTORY_RECORD,    /* what changes nothing for any trial */
+    HISTORY_RECORD,    /* a record that changes nothing for any trial */
     HISTORY_RESUMED,   /* R: a session goes on */
-    HISTORY_NOTE,      /* a note of the manager's that is none of these */
+    HISTORY_NOTE,      /* another note of the manager's */
     HISTORY_SUGGESTED, /* TR */
-    HISTORY_ADDED,     /* AD: parameters, or one of several, that the manager
-                          tells of */
-    HISTORY_BEGUN,     /* an attempt; once more when its run starts behind its
-                          preparation */
-    HISTORY_REPORTED,  /* a metric */
-    HISTORY_DECIDED,   /* KI, DT: a word on a trial */
-    HISTORY_EXITED,    /* an attempt */
-    HISTORY_ENDED,     /* a trial: the last time it is seen; without `trial`
-                          it had ended before */
+    HISTORY_ADDED,     /* AD: parameters that the manager tells of, one fact for
+                          each */
+    HISTORY_BEGUN,     /* an attempt begins; a second time when its run starts
+                          behind its preparation */
+    HISTORY_REPORTED,  /* a trial has reported a metric */
+    HISTORY_DECIDED,   /* KI, DT: something is decided on a trial */
+    HISTORY_EXITED,    /* an attempt has ended */
+    HISTORY_ENDED, /* a trial has ended, and is seen for the last time; without
+                      `trial` it had ended before */
 };
 
 /* Whether a metric changes what is known of its trial. */
 enum history_standing {
     HISTORY_COUNTS,
-    HISTORY_AGAIN,      /* a second copy */
+    HISTORY_AGAIN,      /* a second copy of one that counted */
     HISTORY_SUPERSEDED, /* a newer attempt has reported */
     HISTORY_LATE,       /* its trial has ended */
 };
 
 struct history_value {
-    const char *name; /* "default" is the objective */
+    const char *name; /* "default" is the objective's */
     double value;     /* may be NaN or infinite */
 };
 
 struct history_metric {
     bool final;
     uint64_t attempt, sequence;
-    uint64_t base; /* the step of sequence 0 */
+    uint64_t base; /* the step that sequence 0 has */
     enum history_standing standing;
     struct history_value values[1]; /* the objective is the first */
     size_t n_values;                /* 0: it was no number */
 };
 
 struct history_decision {
-    const char *what; /* "stop", "pause", "release", ... */
-    bool by_tuner;    /* else by the assessor */
-    bool kills;       /* KI; else DT */
+    const char *what; /* the decision: "stop", "pause", "release", ... */
+    bool by_tuner;    /* the tuner's decision; else the assessor's */
+    bool kills;       /* it came as KI; else as DT */
 };
 
-/* Lent until the next one, as is all it refers to. */
+/* A fact, and all that it refers to, is lent until the next one. */
 struct history_fact {
     enum history_kind kind;
-    const struct record *record;       /* that tells */
-    int64_t time_us;                   /* when it was so */
-    const char *job;                   /* trial_job_id; NULL: of no trial */
-    const struct history_trial *trial; /* as it is then; NULL: not known, or it
-                                          has ended */
-    const char *payload;               /* of the frame, behind its code ... */
+    const struct record *record; /* the record that tells it */
+    int64_t time_us;             /* when it happened */
+    const char *job; /* trial_job_id; NULL: the fact is about no trial */
+    const struct history_trial *trial; /* the trial as the fact has left it;
+                                          NULL: not known, or ended before */
+    const char *payload; /* payload of the frame, behind its code ... */
     size_t len;
-    struct jval object; /* ... parsed: NOTE, SUGGESTED, ADDED (its own), BEGUN,
-                           DECIDED of a DT, EXITED by a note; else null */
+    /* ... parsed: NOTE, SUGGESTED, ADDED (its own element), BEGUN, DECIDED by a
+     * DT, EXITED by a note; else null. */
+    struct jval object;
     union {
         const struct history_suggestion *suggestion; /* SUGGESTED, ADDED */
         const char *event;                           /* NOTE */
-        int64_t gone_us; /* RESUMED: the last sign of the session before */
+        int64_t gone_us; /* RESUMED: time of the last record of the session
+                            before */
         struct {         /* BEGUN, EXITED */
             struct history_attempt attempt;
-            bool runs;  /* BEGUN: not its preparation alone */
-            bool dated; /* EXITED: its start is another than BEGUN told, since
-                           its exit file was not there yet */
-            const char *status; /* EXITED: "exited 0", ...; NULL: nobody saw
-                                   it */
+            bool runs;  /* BEGUN: it runs, and is not only prepared */
+            bool dated; /* EXITED: its exit file shows that it started at
+                           another time than BEGUN told */
+            /* EXITED: "exited 0", ...; NULL: nobody saw how. */
+            const char *status;
         };
         struct history_metric metric;     /* REPORTED */
         struct history_decision decision; /* DECIDED */
@@ -147,63 +151,64 @@ struct history_fact {
     };
 };
 
-/* The history of the experiment in this folder.  NULL: the log cannot be
- * read. */
+/* Opens the history of the experiment in this folder.  NULL: the log cannot be
+ * read, and err tells. */
 struct history_reader *history_open(const char *folder, struct err *err);
-/* The history in a log alone, wherever it is, without trials' folders. */
+/* Opens the history in a log alone, wherever it lies, without trials'
+ * folders. */
 struct history_reader *history_open_log(const char *path, struct err *err);
-/* One without a log, which history_take() gives its records. */
+/* Makes a history without a log, which history_take() gives its records. */
 struct history_reader *history_new(struct err *err);
 void history_close(struct history_reader *h);
 
-/* Another record, whose facts history_next() gives then; its payload is lent
- * until the next one. */
+/* Takes in a further record, whose facts history_next() then returns; its
+ * payload is lent until the next one. */
 int history_take(struct history_reader *h, const struct record *record,
                  struct err *err);
 
-/* Facts of these kinds (1 << KIND; SUGGESTED, ADDED, REPORTED, DECIDED) are not
- * wanted: their records are not taken apart, which saves time, and of trials is
- * not known what they alone tell.  Without SUGGESTED no start is dated back. */
+/* Leaves out facts of these kinds (1 << KIND; of SUGGESTED, ADDED, REPORTED,
+ * DECIDED): their records are not parsed, which saves time, and what they alone
+ * tell of trials is not known.  Without SUGGESTED no start is dated back. */
 void history_leave_out(struct history_reader *h, unsigned kinds);
 
-/* 1: the next fact; 0: there are no more (a tail that is cut off is not there
- * yet); -1: the log is damaged (ERR_LOG), or out of memory.  Each record gives
- * one fact at least. */
+/* 1: *fact is the next fact; 0: there are no more (a tail that is cut off may
+ * still be completed); -1: the log is damaged (ERR_LOG), or out of memory.
+ * Each record gives at least one fact. */
 int history_next(struct history_reader *h, struct history_fact *fact,
                  struct err *err);
 
-/* What a trial reported, as JSON, where that is more than a finite number; to
- * be freed.  NULL: it is one. */
+/* The metric that a trial reported, as JSON, where that is more than a finite
+ * number; to be freed.  NULL: it is one. */
 char *history_said(const struct history_fact *reported);
 
-/* For an experiment that nobody runs, behind its last fact: attempts that the
- * log leaves open, as EXITED with its last record, or as their exit files say.
- * 1: a fact; 0: there are no more. */
+/* For an experiment whose manager is gone, behind its last fact: ends attempts
+ * that the log leaves open, as EXITED at the time of the last record, or as
+ * their exit files say.  1: *fact is one of them; 0: there are no more. */
 int history_settle(struct history_reader *h, struct history_fact *fact);
 
-/* Whether first segments of the log were dropped: what began there may be
- * unknown. */
+/* Whether first segments of the log were dropped: what began there may not be
+ * known. */
 bool history_lacks(const struct history_reader *h);
 
 /* ---- to be gone on with ---- */
 
-/* The record that was read last; segment 0: none was. */
+/* Where the record that was read last stands; segment 0: none was read. */
 struct history_position {
     int64_t segment, offset, number, time_us;
 };
 
 struct history_position history_at(const struct history_reader *h);
 
-/* Appends where the reader is and what is known there. */
+/* Appends the reader's state and place. */
 void history_save(const struct history_reader *h, struct buf *out);
-/* Takes it back, before the first fact: what comes is what would have come.
- * Segments that were dropped meanwhile are left out.  1: there is no such
- * record any more, or the bytes are damaged; -1: out of memory; err tells, and
- * the reader is of no use. */
+/* Restores what history_save() appended, before the first fact: history_next()
+ * then returns what it would have returned there.  Segments that were dropped
+ * meanwhile are left out.  1: the record does not exist any more, or the bytes
+ * are damaged; -1: out of memory; err tells, and the reader is of no use. */
 int history_load(struct history_reader *h, const void *bytes, size_t len,
                  struct err *err);
 
-/* What was appended since the last fact is there, too.  -1: err tells. */
+/* Looks for records that were appended since the last fact.  -1: err tells. */
 int history_grow(struct history_reader *h, struct err *err);
 
 #endif

@@ -33,19 +33,20 @@
  * and written once more before the next try; nobody else touches those bytes.
  */
 
-#define RESERVE ((off_t)4 << 20)  /* allocated ahead */
-#define RESERVE_LOW (RESERVE / 4) /* less is no room */
+#define RESERVE ((off_t)4 << 20)  /* bytes allocated behind the end */
+#define RESERVE_LOW (RESERVE / 4) /* less than that counts as no room */
 
 enum trouble { TROUBLE_RESERVE, TROUBLE_WRITE, TROUBLE_SYNC, TROUBLES };
 
-/* What is to be on stable storage: the bytes from `from`, which begins a
- * record, to `upto`, which ends one. */
+/* The bytes to be brought to stable storage: from `from`, which begins a
+ * record, up to `upto`, which ends one. */
 struct sync_job {
     off_t from, upto;
     bool again; /* an earlier try failed */
 };
 
-/* In place of an errno: what was to be written again is not there any more. */
+/* Stands for an errno: bytes that were to be written again are not there any
+ * more. */
 #define LOST EBADMSG
 
 struct appendfile {
@@ -58,11 +59,11 @@ struct appendfile {
     bool syncing;
     struct sync_policy policy;
     struct errand *syncer; /* NULL: the caller's thread syncs */
-    /* the syncer's while it syncs, else the caller's */
+    /* the syncing thread's while it syncs, else the caller's */
     struct sync_job job;
     int job_error;
 
-    int errors[TROUBLES]; /* an errno, 0: none */
+    int errors[TROUBLES]; /* by trouble: its errno; 0: there is none */
 };
 
 /* ---- opening and closing ---- */
@@ -120,7 +121,7 @@ appendfile_open(const char *path, const struct logio *io, struct err *err)
     return f;
 }
 
-/* Cuts off what was reserved, and what a failed write left behind the end. */
+/* Cuts off the reserved blocks, and what a failed write left behind the end. */
 static int
 cut_back(struct appendfile *f)
 {
@@ -183,8 +184,8 @@ allocate(struct appendfile *f, off_t end)
     return 0;
 }
 
-/* Reserves room for so many bytes and for RESERVE_LOW more; when there is less
- * than RESERVE, for just those. */
+/* Reserves room for so many bytes and for RESERVE_LOW more; where there is less
+ * room than RESERVE, for just those. */
 static void
 reserve(struct appendfile *f, size_t len)
 {
@@ -200,7 +201,8 @@ reserve(struct appendfile *f, size_t len)
     if (logio_may_pass(error))
         f->errors[TROUBLE_RESERVE] = error;
     else if (error != 0)
-        f->reserves = false; /* writing will tell what is wrong, if anything */
+        /* if anything is wrong with the file, writing will tell */
+        f->reserves = false;
 }
 
 /* ---- appending ---- */
@@ -231,8 +233,8 @@ hold(struct appendfile *f, enum trouble trouble, int error, struct err *err)
     return fail(f, verbs[trouble], error, err);
 }
 
-/* Writes and, under SYNC_ALWAYS, syncs: 0 or an errno, *trouble says of
- * which. */
+/* Writes bytes and, under SYNC_ALWAYS, syncs them.  0 or an errno; *trouble
+ * says which of the two failed. */
 static int
 put(struct appendfile *f, const void *data, size_t len, enum trouble *trouble)
 {
@@ -249,8 +251,9 @@ put(struct appendfile *f, const void *data, size_t len, enum trouble *trouble)
     return error;
 }
 
-/* Under SYNC_ALWAYS the caller comes with the same bytes again: what the
- * system may have forgotten of them is written once more. */
+/* Under SYNC_ALWAYS a caller whose append failed comes with the same bytes
+ * again: those that the system may have forgotten are then written once
+ * more. */
 enum appendfile_status
 appendfile_append(struct appendfile *f, const void *data, size_t len,
                   struct err *err)
@@ -285,7 +288,7 @@ appendfile_fail(struct appendfile *f)
 
 /* ---- stable storage ---- */
 
-/* 0 or an errno, as of all that syncs. */
+/* Reads so many bytes.  0 or an errno. */
 static int
 read_all(int fd, const struct logio *io, char *to, size_t len, off_t at)
 {
@@ -327,7 +330,7 @@ write_again(int fd, const struct logio *io, const struct sync_job *job)
     int rc;
 
     if (bytes == NULL)
-        return EIO; /* later, when there is memory */
+        return EIO; /* tried again later, when there may be memory */
     rc = read_all(fd, io, bytes, len, job->from);
     if (rc == 0 && !are_records(bytes, len))
         rc = LOST;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* appendfile.h - the file under a command log: appends whole or not at all,
- * keeps room reserved behind the end, goes to stable storage.  Knows nothing
- * of what it holds but that it is records.  PROTOCOL.md, "The log".
+ * keeps room reserved behind the end, goes to stable storage.  Knows nothing of
+ * its content but that it is records.  PROTOCOL.md, "The log".
  *
- * What may pass (no space, over quota, an input/output error) is held: nothing
- * is lost, and the caller tries again.  Everything else is a failure.  The
- * reader's thread alone. */
+ * After an error that may pass (no space, over quota, an input/output error)
+ * nothing is lost, and the caller tries again: the file is "held".  Every other
+ * error is final.  The reader's thread alone. */
 #ifndef LOG_APPENDFILE_H
 #define LOG_APPENDFILE_H
 
-#include "core/sync_policy.h"
+#include "core/log_policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,60 +20,61 @@ struct err;
 struct logio;
 struct wake;
 
-/* A new file; EEXIST is left to the caller's eye in errno.  io NULL: the
- * system's. */
+/* Makes a new file; where there is one of that name, errno is EEXIST.  io NULL:
+ * the system's. */
 struct appendfile *appendfile_create(const char *path, const struct logio *io,
                                      struct err *err);
-/* One that is there, to be appended to. */
+/* Opens an existing file, to append to it. */
 struct appendfile *appendfile_open(const char *path, const struct logio *io,
                                    struct err *err);
-/* Gives back what was reserved.  Waits for the thread. */
+/* Gives back the reserved blocks; waits for the syncing thread. */
 void appendfile_close(struct appendfile *f);
 
-/* Bytes that were appended. */
+/* How long the file is, without reserved blocks. */
 uint64_t appendfile_size(const struct appendfile *f);
-/* Shortens it, before anything is appended. */
+/* Shortens the file, before anything is appended. */
 int appendfile_cut(struct appendfile *f, uint64_t size, struct err *err);
 
-/* Bytes that are not durable yet, as far as is known. */
+/* How many bytes are not known to be durable yet. */
 uint64_t appendfile_unsynced(const struct appendfile *f);
 
-/* From here on by this policy.  Until then nothing syncs by itself.  But for
- * SYNC_ALWAYS a thread is started, which signals `wake` (borrowed); without
- * one (wake is NULL) appendfile_sync_begin() does not return before it is done.
- */
+/* From here on syncs by this policy; before, nothing syncs by itself.  Except
+ * for SYNC_ALWAYS a thread is started, which signals `wake` (borrowed); where
+ * wake is NULL there is no thread, and appendfile_sync_begin() returns when it
+ * is done. */
 int appendfile_follow(struct appendfile *f, struct sync_policy policy,
                       const struct wake *wake, struct err *err);
 
 enum appendfile_status {
     APPENDFILE_OK,
-    APPENDFILE_HELD,        /* not appended; to be tried again, the same bytes
-                              first */
-    APPENDFILE_FAILED = -1, /* nor will it ever be: the file ends behind the
-                              last whole append; err is filled once */
+    APPENDFILE_HELD, /* not appended; to be tried again with the same bytes */
+    /* the file can never be appended to again and ends behind the last whole
+     * append; err is filled once */
+    APPENDFILE_FAILED = -1,
 };
-/* Under SYNC_ALWAYS it is durable, too. */
+/* Appends bytes; under SYNC_ALWAYS they are durable when it returns. */
 enum appendfile_status appendfile_append(struct appendfile *f, const void *data,
                                          size_t len, struct err *err);
 
-/* It is not to be appended to any more. */
+/* Refuses all later appends. */
 void appendfile_fail(struct appendfile *f);
 
-/* Makes all that was appended durable, however long it takes. */
+/* Makes everything that was appended durable, however long that takes. */
 int appendfile_sync(struct appendfile *f, struct err *err);
-/* Begins to, by the thread if there is one; not while that is under way, which
- * it is until appendfile_sync_take() has said what became of it. */
+/* Begins to make everything durable, on the thread if there is one.  Not while
+ * that is under way, which it is until appendfile_sync_take() has given the
+ * outcome. */
 void appendfile_sync_begin(struct appendfile *f);
 bool appendfile_is_syncing(const struct appendfile *f);
 bool appendfile_has_thread(const struct appendfile *f);
-/* 1: so many bytes, more than before, became durable: *upto; 0: nothing new;
- * -1: they never will. */
+/* 1: the file is durable up to *upto, more than before; 0: nothing new; -1: it
+ * never will be. */
 int appendfile_sync_take(struct appendfile *f, uint64_t *upto, struct err *err);
 
-/* Whether something does not go on, and what, in words; NULL: all is well. */
+/* What holds the file up, in words; NULL: nothing does. */
 const char *appendfile_trouble(const struct appendfile *f, char *out,
                                size_t size);
-/* Tries again what appendfile_append() does not: to reserve, to sync. */
+/* Tries again to reserve and to sync. */
 void appendfile_retry(struct appendfile *f);
 
 #endif

@@ -63,10 +63,11 @@ logio_sync_folder(const struct logio *io, const char *folder)
     int error;
 
     if (fd < 0)
-        return 0; /* it may be written and not be read */
+        return 0; /* a folder that cannot be opened may still be written to */
     error = logio_sync(io, fd);
     close(fd);
-    return error == EINVAL ? 0 : error; /* not every file system can */
+    /* not every file system can sync a folder */
+    return error == EINVAL ? 0 : error;
 }
 
 bool

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* As the system calls of these names; called from the reader's thread and
- * from those that sync and retire. */
+/* The system calls of these names; called from the reader's thread and from the
+ * threads that sync and retire. */
 struct logio {
     int (*open)(const char *path, int flags, mode_t mode);
     ssize_t (*pread)(int fd, void *data, size_t len, off_t at);
@@ -23,16 +23,16 @@ struct logio {
 
 extern const struct logio logio_system;
 
-/* 0 or an errno.  Through EINTR and short writes. */
+/* Writes, or syncs, through EINTR and short writes.  0 or an errno. */
 int logio_write(const struct logio *io, int fd, const void *data, size_t len,
                 off_t at, off_t *written_to);
 int logio_sync(const struct logio *io, int fd);
 
-/* The folder's entries; 0 where it cannot be opened, or its file system cannot
- * do so. */
+/* Syncs the folder's entries; 0 also where it cannot be opened, or its file
+ * system cannot sync it. */
 int logio_sync_folder(const struct logio *io, const char *folder);
 
-/* Whether it may pass: no space, over quota, input/output error. */
+/* Whether that errno may pass: no space, over quota, input/output error. */
 bool logio_may_pass(int error);
 
 #endif

@@ -21,20 +21,23 @@
 
 /* DESIGN
  *
- * Who finds the file locked writes into it that it wants it, and the writer,
- * which watches the file (inotify), answers in the same place.  A writer whose
- * manager is gone says so, by itself or when it is asked, and how long it takes
- * to end; one that has not ended by then is killed.  Nobody judges for it, and
- * nobody breaks a lock: the next writer begins when it has it.
+ * A process that finds the file locked writes into it that it wants the lock,
+ * and the writer, which watches the file (inotify), answers in the same place.
+ * A writer whose manager is gone says so, by itself or when it is asked, and
+ * how long it takes to end; if it has not ended by then it is killed.  Only the
+ * writer itself says that its manager is gone, and nobody breaks a lock: the
+ * next writer begins when it has it.
  *
- * Either takes the other for a living process by its id and when it began.  The
- * one that is killed is held by a pidfd from the first look on, and the file
- * must then still be locked and say the same. */
+ * Writer and asker know each other as living processes by id and time of start.
+ * A writer that is to be killed is held by a pidfd from the first look on, and
+ * the file must then still be locked and say the same. */
 
 #define LOOK_MS 10
 #define ASK_MS 200
-#define PATIENCE_MS 2000 /* for an answer, or for a process on its way out */
-#define MARGIN_MS 1000   /* more than what it says that it takes to end */
+/* how long an answer, or a process that is ending, is waited for */
+#define PATIENCE_MS 2000
+/* added to the time that a writer says that it needs to end */
+#define MARGIN_MS 1000
 
 /* ---- for who does not write the log ---- */
 
@@ -86,14 +89,14 @@ loglock_init(struct loglock *l)
 
 /* ---- who wants it ---- */
 
-/* Who has it, as far as one can see. */
+/* The process that has the lock, as far as one can see. */
 struct holder {
     int fd; /* of the lock file */
     struct lockfile at;
-    int process;      /* its pidfd; -1: it has not said who it is, or is gone */
-    bool leaves;      /* as it says */
-    bool killed;      /* by us, when it had not */
-    int64_t until_ns; /* how long it is waited for */
+    int process; /* its pidfd; -1: it has not said who it is, or is gone */
+    bool leaves; /* it says that it ends */
+    bool killed; /* we have killed it, after the time that it had asked for */
+    int64_t until_ns; /* when waiting for it ends */
 };
 
 static int64_t
@@ -149,10 +152,10 @@ ask(const struct holder *h)
 
     if (h->process >= 0 &&
         pwrite(h->fd, &me, sizeof me, offsetof(struct lockfile, asker)) < 0)
-        return; /* it hears nothing, and stays */
+        return; /* it does not answer, and keeps the lock */
 }
 
-/* It had the time that it wanted. */
+/* Kills a writer that did not end in the time for which it had asked. */
 static bool
 end_it(struct holder *h)
 {
@@ -180,8 +183,8 @@ is_stopped(void)
            (sigismember(&stops, SIGHUP) && sigismember(&pending, SIGHUP));
 }
 
-/* Waits also for a program that a writer had just started when it was killed,
- * which has the lock with it until it calls exec. */
+/* Locks the file.  Waits also for a program that a writer had just started when
+ * it was killed: it holds the lock until it calls exec. */
 static int
 lock_it(struct holder *h)
 {
@@ -201,7 +204,7 @@ lock_it(struct holder *h)
     return 0;
 }
 
-/* What is to be done. */
+/* Says in err who has the lock, and what to do. */
 static int
 refuse(const struct holder *h, const char *path, struct err *err)
 {
@@ -254,7 +257,8 @@ loglock_take(struct loglock *l, const char *path, struct err *err)
 
 /* ---- who has it ---- */
 
-/* Where that cannot be, whoever wants the lock waits in vain. */
+/* Watches the lock file.  Where that fails, a process that wants the lock waits
+ * in vain. */
 static int
 watch(const char *path)
 {
@@ -289,8 +293,8 @@ loglock_answer(struct loglock *l, uint64_t leaves)
         atomic_store(&l->map->leaves, leaves);
 }
 
-/* Written, not only stretched: a full disk is told here and not by a SIGBUS
- * later. */
+/* The file is written, not only stretched: a full disk is told here and not by
+ * a SIGBUS later. */
 int
 loglock_map(struct loglock *l, const char *path, struct err *err)
 {

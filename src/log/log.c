@@ -36,23 +36,25 @@
  * last arrival it says, and all have the same head: bytes that are lost
  * between two of them are found like bytes that are lost within one. */
 
-#define KEPT ((size_t)16 << 20)    /* bytes of a map that stay, about */
-#define VOID_MAX ((size_t)8 << 20) /* what is longer got beyond its head */
-#define TRIES 100                  /* to open a log while it is being written */
+/* bytes of a map that stay in memory, about */
+#define KEPT ((size_t)16 << 20)
+/* a file longer than that got beyond its head */
+#define VOID_MAX ((size_t)8 << 20)
+#define TRIES 100 /* to open a log while it is being written */
 #define ASIDE_FOLDERS 10000
 #define LEAPS_MAX 1000000 /* segments that were begun between two looks */
 
 struct segment {
-    char *path; /* as it is named in errors */
+    char *path; /* of the file, as errors name it */
     int fd;
     const char *bytes; /* mapped; "" when empty */
     size_t len;
-    size_t freed; /* pages before this offset were given back */
+    size_t freed; /* pages before this offset were given back to the system */
     bool is_void;
-    struct segment_head head; /* of one that is void: all of it */
+    struct segment_head head; /* of a void segment: all of it zero */
 };
 
-/* What the next segment must say of the one before. */
+/* What the next segment must say of the segment before it. */
 struct seam {
     bool known;
     uint64_t bytes, arrival;
@@ -61,30 +63,31 @@ struct seam {
 
 struct log_reader {
     char *path;   /* of the log, as it was given */
-    char *folder; /* of its segments; NULL: it is read alone */
+    char *folder; /* where its segments lie; NULL: the file is read alone */
     unsigned flags;
-    bool optional; /* that there is no such file is no error */
+    bool optional; /* a missing file is no error */
 
-    /* its segments */
+    /* which segments there are */
     uint64_t first, last;
-    struct segment **segments; /* by number, from `first` on; NULL: not open.
-                                  The last one always is. */
-    /* where it is */
-    uint64_t from;       /* where it begins */
-    bool headless;       /* ... behind the head of that segment */
-    uint64_t n;          /* the segment in hand */
-    struct segment *now; /* that one; NULL: not opened yet */
-    size_t at;           /* of the next record */
+    struct segment **segments; /* by number, from `first` on; NULL: not open;
+                                  the last one always is */
+    /* where the reader is */
+    uint64_t from; /* the offset of the first record to be read */
+    bool headless; /* ... behind the head of that segment, which is not read
+                      again */
+    uint64_t n;    /* number of the segment that is read */
+    struct segment *now; /* that segment; NULL: not opened yet */
+    size_t at;           /* offset of the next record */
     size_t before;       /* of the record last returned */
     uint64_t arrival;    /* the last input's number */
-    struct seam seam;    /* with the segment before */
-    char *bad;           /* the file before, which is not as it should be */
+    struct seam seam;    /* what this segment must say of the one before */
+    char *bad; /* path of the segment before, if that is not as it should be */
 };
 
 /* ---- a log that was never begun ---- */
 
-/* Whether there is a head anywhere or, where `head` is false, another record,
- * which is written when the head is durable. */
+/* Whether the bytes hold a head record anywhere or, where `head` is false, any
+ * other record: those are written when the head is durable. */
 static bool
 has_record(const char *bytes, size_t len, bool head)
 {
@@ -99,7 +102,7 @@ has_record(const char *bytes, size_t len, bool head)
     return !head && memmem(bytes, len, mark, sizeof mark - 1) != NULL;
 }
 
-/* Whether the head's record is cut off. */
+/* Whether the head record is cut off. */
 static bool
 is_torn(const char *bytes, size_t len)
 {
@@ -118,7 +121,8 @@ is_void(const char *bytes, size_t len)
 
     if (len > VOID_MAX)
         return false;
-    while (len > 0 && bytes[len - 1] == '\0') /* never written */
+    /* these blocks were never written */
+    while (len > 0 && bytes[len - 1] == '\0')
         len--;
     buf_init(&version, 4096);
     record_write_version(&version);
@@ -128,9 +132,9 @@ is_void(const char *bytes, size_t len)
         return true;
     if (has_record(bytes, len, false))
         return false;
-    /* Void is a log whose first block was never written, whose head is cut off,
-     * or whose first line is damaged.  What begins otherwise is none of ours.
-     */
+    /* A log is void whose first block was never written, whose head is cut off,
+     * or whose first line is damaged.  A file that begins otherwise is no log
+     * of ours. */
     return bytes[0] == '\0' || is_torn(bytes, len) ||
            (has_record(bytes, len, true) &&
             memcmp(bytes, RECORD_MAGIC, sizeof RECORD_MAGIC - 1) != 0);
@@ -176,7 +180,7 @@ has_sealed(const char *folder)
     return has;
 }
 
-/* Whether the folder has no other segment, and this one is void. */
+/* Whether the segment is void and the folder has no other one. */
 static bool
 is_void_in(const struct segment *s, const char *folder)
 {
@@ -184,7 +188,8 @@ is_void_in(const struct segment *s, const char *folder)
            is_void(s->bytes, s->len) && !has_sealed(folder);
 }
 
-/* folder: of a command.log, which may be void; else NULL. */
+/* Reads a segment's head.  folder: of a command.log, which may be void; else
+ * NULL. */
 static int
 read_head(struct segment *s, const char *folder, struct err *err)
 {
@@ -205,7 +210,7 @@ read_head(struct segment *s, const char *folder, struct err *err)
     return err_set(err, ERR_LOG, "%s: %s", s->path, why.text);
 }
 
-/* Maps `len` bytes of the file; the map before is gone. */
+/* Maps `len` bytes of the file, in place of what was mapped before. */
 static int
 map_file(struct segment *s, size_t len, struct err *err)
 {
@@ -221,7 +226,7 @@ map_file(struct segment *s, size_t len, struct err *err)
     return 0;
 }
 
-/* Maps what was appended since.  1: there is more, and the bytes may lie
+/* Maps what was appended to the file.  1: there is more, and the bytes may lie
  * elsewhere, the head's payload among them; 0: there is not. */
 static int
 segment_grow(struct segment *s, struct err *err)
@@ -241,7 +246,8 @@ segment_grow(struct segment *s, struct err *err)
     return 1;
 }
 
-/* Maps it and checks its version line.  folder: as of read_head(). */
+/* Opens and maps a segment and checks its version line.  folder: as for
+ * read_head(). */
 static struct segment *
 segment_open(const char *path, const char *folder, struct err *err)
 {
@@ -258,7 +264,7 @@ segment_open(const char *path, const char *folder, struct err *err)
     return NULL;
 }
 
-/* A void segment, in place of a file that is not there. */
+/* A void segment, for a file that does not exist. */
 static struct segment *
 segment_none(const char *path, struct err *err)
 {
@@ -271,7 +277,7 @@ segment_none(const char *path, struct err *err)
     return s;
 }
 
-/* Gives back the pages before `end`, in large pieces. */
+/* Gives the pages before `end` back to the system, in large pieces. */
 static void
 segment_give_back(struct segment *s, size_t end)
 {
@@ -284,7 +290,7 @@ segment_give_back(struct segment *s, size_t end)
     s->freed = end / KEPT * KEPT;
 }
 
-/* Whether the file of that name is this one. */
+/* Whether the path leads to the file that is open as this segment. */
 static bool
 segment_is(const struct segment *s, const char *path)
 {
@@ -302,8 +308,8 @@ append_unpacked(void *ctx, const void *data, size_t len, struct err *err)
     return file_write_all(s->fd, data, len, err);
 }
 
-/* A file without a name: in the folder, where there should be room; in memory
- * where nothing may be written. */
+/* Makes a file without a name: in the folder, where there should be room; in
+ * memory where nothing may be written. */
 static int
 nameless(const char *folder)
 {
@@ -329,7 +335,8 @@ unpack(struct segment *s, int from, uint64_t bytes, struct err *err)
                    s->path, s->len, bytes);
 }
 
-/* Opens command.N.log.gz in the folder: it held `bytes` when it was sealed. */
+/* Opens command.N.log.gz in the folder, which held `bytes` when it was
+ * sealed. */
 static struct segment *
 segment_unpack(const char *path, const char *folder, uint64_t bytes,
                struct err *err)
@@ -363,9 +370,9 @@ no_memory(const struct log_reader *l, struct err *err)
     return err_set(err, ERR_MEMORY, "%s: out of memory", l->path);
 }
 
-/* Makes room for all segments, and puts in the last one, which is taken. */
+/* Makes room for all segments; takes the last one and puts it there. */
 static int
-hold(struct log_reader *l, struct segment *last, struct err *err)
+hold_last(struct log_reader *l, struct segment *last, struct err *err)
 {
     l->segments =
         calloc((size_t)(l->last - l->first) + 1, sizeof(struct segment *));
@@ -378,9 +385,9 @@ hold(struct log_reader *l, struct segment *last, struct err *err)
 }
 
 /* Opens the last segment and looks for those before it.  1: the file was
- * replaced meanwhile. */
+ * replaced meanwhile, so look again. */
 static int
-find(struct log_reader *l, struct segment **last, struct err *err)
+find_segments(struct log_reader *l, struct segment **last, struct err *err)
 {
     struct err why = {0};
 
@@ -409,10 +416,10 @@ find_all(struct log_reader *l, struct err *err)
 
     for (int i = 0; rc == 1 && i < TRIES; i++) {
         segment_close(last);
-        rc = find(l, &last, err);
+        rc = find_segments(l, &last, err);
     }
     if (rc == 0)
-        return hold(l, last, err);
+        return hold_last(l, last, err);
     segment_close(last);
     return -1;
 }
@@ -432,7 +439,7 @@ last_of(const struct log_reader *l)
     return l->segments[l->last - l->first];
 }
 
-/* How segment n, which is there, begins; head.head is of no use. */
+/* Reads how segment n, which exists, begins; head.head is of no use. */
 static int
 head_of(const struct log_reader *l, uint64_t n, struct segment_head *out,
         struct err *err)
@@ -477,7 +484,7 @@ open_packed(const struct log_reader *l, uint64_t n, struct err *err)
     return s;
 }
 
-/* Segment n, which may be compressed just now. */
+/* Opens sealed segment n, which may just be in the course of compression. */
 static struct segment *
 open_sealed(const struct log_reader *l, uint64_t n, struct err *err)
 {
@@ -502,9 +509,9 @@ open_sealed(const struct log_reader *l, uint64_t n, struct err *err)
     return NULL;
 }
 
-/* Segment n, opened if it is not; borrowed until leave(). */
+/* Segment n, opened if necessary; borrowed until leave(). */
 static struct segment *
-get(struct log_reader *l, uint64_t n, struct err *err)
+get_segment(struct log_reader *l, uint64_t n, struct err *err)
 {
     struct segment **s = &l->segments[n - l->first];
 
@@ -532,7 +539,7 @@ leave(struct log_reader *l, uint64_t n)
 
 /* ---- opening and closing ---- */
 
-/* For a reader that needs what comes before its first segment. */
+/* Fails where segments were dropped, for a reader that needs the whole log. */
 static int
 check_whole(const struct log_reader *l, struct err *err)
 {
@@ -646,7 +653,8 @@ log_start_at(struct log_reader *l, uint64_t segment, struct err *err)
 
 /* ---- a log that is being written ---- */
 
-/* The segment that was the last is called as the sealed ones are now. */
+/* Takes note that what was the last segment now has the name of a sealed
+ * one. */
 static int
 rename_last(struct log_reader *l, struct err *err)
 {
@@ -660,9 +668,9 @@ rename_last(struct log_reader *l, struct err *err)
     return 0;
 }
 
-/* Another segment was begun, which is taken. */
+/* Adds a segment that was begun since; takes it. */
 static int
-append(struct log_reader *l, struct segment *s, struct err *err)
+append_segment(struct log_reader *l, struct segment *s, struct err *err)
 {
     uint64_t n = s->head.number;
     struct segment **old = l->segments;
@@ -692,10 +700,10 @@ append(struct log_reader *l, struct segment *s, struct err *err)
     return 1;
 }
 
-/* A void log may have been begun since, be it in another file; between the two
- * there is none of its name. */
+/* Looks whether a void log was begun since, be it in another file; in between
+ * there may be no file of that name. */
 static int
-reopen(struct log_reader *l, struct err *err)
+reopen_void(struct log_reader *l, struct err *err)
 {
     struct log_reader was = *l;
 
@@ -719,15 +727,16 @@ log_grow(struct log_reader *l, struct err *err)
     int rc;
 
     if (last->is_void)
-        return reopen(l, err);
+        return reopen_void(l, err);
     rc = segment_grow(last, err);
     if (rc != 0 || l->folder == NULL || segment_is(last, l->path))
         return rc;
-    rc = segment_grow(last, err); /* what came just before it was sealed */
+    /* what came just before the segment was sealed */
+    rc = segment_grow(last, err);
     if (rc != 0)
         return rc;
     s = segment_open(l->path, NULL, err);
-    return s == NULL ? -1 : append(l, s, err);
+    return s == NULL ? -1 : append_segment(l, s, err);
 }
 
 /* ---- from one segment to the next ---- */
@@ -738,8 +747,8 @@ head_sum(const struct segment_head *h)
     return crc32c(0, h->head.payload, h->head.len);
 }
 
-/* The segment before has not the length or the last command that this one
- * says. */
+/* Whether the segment before has another length or last command than this
+ * segment's head says. */
 static int
 is_short(struct log_reader *l, struct err *err)
 {
@@ -781,13 +790,14 @@ check_seam(struct log_reader *l, struct err *err)
                : is_short(l, err);
 }
 
-/* Opens the segment in hand, and checks what it says of the one before. */
+/* Opens the segment that is to be read, and checks what it says of the one
+ * before. */
 static int
-enter(struct log_reader *l, struct err *err)
+enter_segment(struct log_reader *l, struct err *err)
 {
     const struct segment_head *h;
 
-    l->now = get(l, l->n, err);
+    l->now = get_segment(l, l->n, err);
     if (l->now == NULL)
         return -1;
     h = &l->now->head;
@@ -815,7 +825,8 @@ move_on(struct log_reader *l)
 
 #define CRC_SIZE 8
 
-/* How far all was on stable storage when the mark at `begin` was written. */
+/* Up to which offset the log was on stable storage when the mark at `begin` was
+ * written. */
 static size_t
 synced_upto(const struct record *mark, size_t begin)
 {
@@ -829,8 +840,8 @@ synced_upto(const struct record *mark, size_t begin)
 }
 
 /* Whether a whole sync mark anywhere behind `from` says that the bytes there
- * were on stable storage; not only behind a newline, for that may be what is
- * damaged. */
+ * were on stable storage.  It is looked for not only behind a newline, for that
+ * may be what is damaged. */
 static bool
 synced_behind(const struct segment *s, size_t from)
 {
@@ -855,7 +866,7 @@ synced_behind(const struct segment *s, size_t from)
     return false;
 }
 
-/* A compressed segment is not repaired. */
+/* Whether `tunepipe log --repair` can help: not with compressed segments. */
 static bool
 can_be_repaired(const struct log_reader *l)
 {
@@ -898,7 +909,7 @@ log_next(struct log_reader *l, struct record *out, struct err *err)
     enum record_status status;
 
     for (;;) {
-        if (l->now == NULL && enter(l, err) != 0)
+        if (l->now == NULL && enter_segment(l, err) != 0)
             return LOG_DAMAGED;
         if (l->at < l->now->len)
             break;
@@ -1024,7 +1035,7 @@ log_path(const char *folder)
     return file_join(folder, LOG_NAME);
 }
 
-/* Takes the path. */
+/* Returns the path if it leads to a file, as it must; takes it. */
 static char *
 check_path(char *path, const char *expected, struct err *err)
 {
@@ -1091,8 +1102,8 @@ log_exists(const char *folder)
            (has_file(folder, LOG_NAME) && !log_is_void(folder));
 }
 
-/* Makes the first folder earlier-N that there is not yet; its path, to be
- * freed. */
+/* Makes the first of the folders earlier-1, earlier-2, ... that does not exist
+ * yet; returns its path, to be freed. */
 static char *
 make_aside(const char *folder, char name[LOG_ASIDE_MAX], struct err *err)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define CRC_SIZE 8
-/* CRC, kind, three numbers, a space after each. */
+/* the longest head: CRC, kind, three numbers, a space after each */
 #define HEAD_MAX (CRC_SIZE + 1 + 2 + 1 + 3 * (20 + 1))
 
 static const char *const kinds[] = {
@@ -127,7 +127,7 @@ record_encode(struct buf *out, enum record_kind kind, uint64_t number,
     record_encode2(out, kind, number, time_us, payload, len, NULL, 0);
 }
 
-/* What is left of the bytes while a record's head is read. */
+/* The bytes that are left while a record's head is read. */
 struct cursor {
     const char *p, *end;
     struct err *err;
@@ -171,7 +171,8 @@ read_char(struct cursor *c, char wanted, const char *expected)
     return RECORD_READY;
 }
 
-/* Length of the kind at p; 0: another one.  All have one or two characters. */
+/* Length of the kind at p, if it is this one; else 0.  All kinds have one or
+ * two characters. */
 static size_t
 match_kind(const char *kind, const char *p, size_t left)
 {
@@ -203,7 +204,7 @@ read_kind(struct cursor *c, enum record_kind *kind)
     return damaged(c, "a kind of record");
 }
 
-/* Decimal without leading zeros, and a space. */
+/* Reads a decimal number without leading zeros, and a space. */
 static enum record_status
 read_number(struct cursor *c, uint64_t *out)
 {
@@ -224,7 +225,8 @@ read_number(struct cursor *c, uint64_t *out)
     return RECORD_READY;
 }
 
-/* A time that does not fit is refused: what is read is written the same. */
+/* Reads a time.  One that does not fit is refused: what is read is written the
+ * same. */
 static enum record_status
 read_time(struct cursor *c, int64_t *time_us)
 {

@@ -34,27 +34,28 @@ enum record_kind {
     RECORD_IN,          /* "<": code and payload of an inbound frame */
     RECORD_TUNER,       /* ">t": code and payload of an outbound frame sent by
                            the default worker; NUMBER is its cause */
-    RECORD_ASSESSOR,    /* ">a": by the assessor worker */
-    RECORD_ROUTER,      /* ">r": by the router */
+    RECORD_ASSESSOR,    /* ">a": the same from the assessor worker */
+    RECORD_ROUTER,      /* ">r": the same from the router */
     RECORD_SKIPPED,     /* "S": this command was not, or not wholly, handled;
-                           payload: letters that say which half and how (t a,
-                           T A, xt xa, o: PROTOCOL.md, "The log"), a space, and
-                           why, in words */
+                           payload: letters that say which half and how (t a, T A,
+                           xt xa, o: PROTOCOL.md, "The log"), a space, and why, in
+                           words */
     RECORD_SYNC,        /* "M": all before this record is on stable storage,
                            or all before the offset (decimal) in its payload */
     RECORD_END,         /* "E": the session ended; payload: how, in words */
     RECORD_TUNER_FRAME, /* "<t": code and payload of a frame from the
                            program that is the tuner; numbered with the
                            manager's frames */
-    RECORD_ASSESSOR_FRAME, /* "<a": from the one that is the assessor */
+    RECORD_ASSESSOR_FRAME, /* "<a": the same from the program that is the
+                              assessor */
     RECORD_TUNER_EVENT,    /* "!t": what else happened to that program, and was
                               acted on: `late` or `gone`, a space, how, in
                               words; numbered, too */
-    RECORD_ASSESSOR_EVENT, /* "!a" */
+    RECORD_ASSESSOR_EVENT, /* "!a": the same of the assessor's program */
     RECORD_RESUMED, /* "R": the session goes on, in another process; NUMBER is
                        the last arrival number before; payload: words */
-    RECORD_SEGMENT, /* "G": what comes is not the log's first segment; behind
-                       its head.  NUMBER is the last arrival number before;
+    RECORD_SEGMENT, /* "G": this is not the log's first segment; stands behind
+                       the head. NUMBER is the last arrival number before;
                        payload: segments.h */
 };
 
@@ -70,13 +71,14 @@ struct record {
 void record_write_version(struct buf *out);
 void record_encode(struct buf *out, enum record_kind kind, uint64_t number,
                    int64_t time_us, const void *payload, size_t len);
-/* The same for a payload in two pieces (a frame's code and its payload). */
+/* record_encode() of a payload in two pieces (a frame's code and its
+ * payload). */
 void record_encode2(struct buf *out, enum record_kind kind, uint64_t number,
                     int64_t time_us, const void *a, size_t a_len, const void *b,
                     size_t b_len);
 
-/* Length of the version line at the front of the bytes; 0: not a log, or of a
- * newer version: err tells. */
+/* Length of the version line at the front of the bytes; 0: it is no log, or one
+ * of a newer version: err tells. */
 size_t record_read_version(const char *bytes, size_t len, struct err *err);
 
 enum record_status {
@@ -84,19 +86,20 @@ enum record_status {
     RECORD_PARTIAL, /* the bytes end inside a record: a torn tail */
     RECORD_DAMAGED, /* err names what is wrong (not where: the caller knows) */
 };
-/* `max_payload` is checked before LENGTH is believed. */
+/* Reads the record at the front of the bytes; `max_payload` is checked before
+ * LENGTH is believed. */
 enum record_status record_next(const char *bytes, size_t len,
                                size_t max_payload, struct record *out,
                                struct err *err);
 
-/* Bytes of the whole record, as its head says, whatever the checksum; 0: this
- * is no record's head, or a cut one. */
+/* Length of the whole record, as its head says, whatever the checksum; 0: the
+ * bytes do not begin with a whole head of a record. */
 size_t record_claims(const char *bytes, size_t len);
 
-/* "<", ">t", ... */
+/* The kind as it stands in a record: "<", ">t", ... */
 const char *record_kind_text(enum record_kind kind);
 
-/* It has an arrival number of its own. */
+/* Whether records of the kind have an arrival number of their own. */
 bool record_is_input(enum record_kind kind);
 
 #endif

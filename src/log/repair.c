@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CORRECTABLE 4096 /* bytes of a record whose bits are tried */
+#define CORRECTABLE 4096 /* longest record of which each bit is tried */
 
 #define BUDGET ((uint64_t)1 << 30)
 
@@ -23,7 +23,7 @@ struct repair {
     const char *bytes; /* the log, mapped */
     size_t len;
     int out;
-    size_t written;  /* bytes of the log that are in the new file */
+    size_t written;  /* bytes of the log that are in the new file by now */
     uint64_t budget; /* bytes that may still be checked in vain */
 };
 
@@ -44,7 +44,8 @@ run_add(struct run *run, const struct record *r)
         run->last = r->number;
 }
 
-/* Adds the whole records from run->end on; *why says why the next is not. */
+/* Extends the run by the whole records behind run->end; *why says why the next
+ * bytes are none. */
 static void
 run_extend(const struct repair *r, struct run *run, struct err *why)
 {
@@ -82,7 +83,7 @@ tell(const struct repair *r, enum repair_what what, const struct run *run,
 }
 
 /* Where the next whole record begins, or the end of the log; *given_up: where
- * it was not looked any further. */
+ * the search was given up. */
 static size_t
 find_whole(struct repair *r, size_t from, bool *given_up)
 {
@@ -108,8 +109,8 @@ find_whole(struct repair *r, size_t from, bool *given_up)
 
 /* ---- one wrong bit ---- */
 
-/* The one bit of [at, at + len) whose turning makes that a record; -1: there
- * is none, or more than one. */
+/* The one bit of [at, at + len) whose turning makes a record of the bytes; -1:
+ * there is none, or more than one. */
 static long
 wrong_bit(const struct repair *r, size_t at, size_t len, struct record *record,
           char copy[CORRECTABLE])
@@ -145,7 +146,8 @@ append(struct repair *r, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-/* 1: [at, next) is a record but for one bit, and written; 0: it is not. */
+/* 1: [at, next) is a record but for one bit, and is written, corrected; 0: it
+ * is not. */
 static int
 correct(struct repair *r, size_t at, size_t next, struct run *kept,
         struct err *err)
@@ -173,7 +175,7 @@ correct(struct repair *r, size_t at, size_t next, struct run *kept,
 
 /* ---- the walk ---- */
 
-/* Whether the first line is one of another version, and not damaged. */
+/* Whether the first line is that of another version, and not damaged. */
 static bool
 is_newer(const struct repair *r)
 {
@@ -183,8 +185,8 @@ is_newer(const struct repair *r)
            r->bytes[magic] >= '2' && r->bytes[magic] <= '9';
 }
 
-/* The length of the version line, or of one that is damaged before a whole
- * head record; 0: err tells. */
+/* The length of the version line, also of a damaged one before a whole head
+ * record; 0: err tells. */
 static size_t
 version_len(const struct repair *r, size_t len, struct err *err)
 {
@@ -218,7 +220,7 @@ begin(struct repair *r, struct err *err)
     return rc;
 }
 
-/* Tells what follows damage that cannot be undone. */
+/* Reports what follows damage that cannot be undone. */
 static void
 tell_rest(struct repair *r, size_t at, size_t next, bool given_up,
           struct err *why)

@@ -15,10 +15,10 @@ struct err;
 
 enum repair_what {
     REPAIR_CORRECTED, /* a record with one wrong bit, in byte `first` */
-    REPAIR_KEPT,      /* once; bytes from 0 on */
+    REPAIR_KEPT,      /* whole records from the front on, once */
     REPAIR_LOST,      /* bytes that are no record */
-    REPAIR_BEHIND,    /* whole records behind those */
-    REPAIR_GIVEN_UP,  /* bytes that were not looked through: they look like
+    REPAIR_BEHIND,    /* whole records behind damage, which are not kept */
+    REPAIR_GIVEN_UP,  /* bytes that were not searched to the end: they look like
                          records too often */
 };
 
@@ -26,18 +26,19 @@ struct repair_find {
     enum repair_what what;
     uint64_t offset, bytes;
     uint64_t records;     /* KEPT, BEHIND */
-    uint64_t first, last; /* arrival numbers; 0: there are none */
+    uint64_t first, last; /* their arrival numbers; 0: there are none */
     const char *why;      /* LOST: what was expected; lent for the call */
 };
 
 struct repair_setup {
-    const char *log, *to; /* `to` must not exist */
+    /* The damaged log, and the new file, which must not exist. */
+    const char *log, *to;
     void (*found)(void *ctx, const struct repair_find *find);
     void *ctx;
 };
 
-/* -1: err tells; there is no new file then.  A log of which nothing can be
- * kept is an error (ERR_LOG). */
+/* Repairs a log.  -1: err tells, and there is no new file.  A log of which
+ * nothing can be kept is an error (ERR_LOG). */
 int repair_run(const struct repair_setup *setup, struct err *err);
 
 #endif

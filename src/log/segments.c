@@ -19,14 +19,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* DESIGN
- *
- * Old segments are retired the oldest first, and each step is on stable storage
- * before the next: whenever it is cut off, what is left is a chain without a
- * gap.  A compressed segment is unpacked for a check before the plain one is
- * removed. */
+/* DESIGN.  Old segments are retired the oldest first, and each step is on
+ * stable storage before the next: whenever the work is cut off, what is left is
+ * a chain without a gap.  A compressed segment is unpacked for a check before
+ * the plain one is removed. */
 
-#define PREFIX "command." /* of all files of a log */
+#define PREFIX "command." /* begins the names of all files of a log */
 #define NEW ".new"
 
 static const char *const endings[] = {
@@ -46,7 +44,7 @@ segments_path(const char *folder, uint64_t n, enum segment_file file)
     return file_join(folder, name);
 }
 
-/* The number in a file's name; 0: the name is not of that kind. */
+/* The number in a file's name; 0: it is no name of such a file. */
 static uint64_t
 number_of(const char *name, enum segment_file file)
 {
@@ -62,7 +60,8 @@ number_of(const char *name, enum segment_file file)
     return n;
 }
 
-/* Whether the name is that of a file which is renamed when it is whole. */
+/* Whether the name is that of a temporary file, which is renamed when it is
+ * whole. */
 static bool
 is_unfinished(const char *name)
 {
@@ -149,8 +148,8 @@ has(const uint64_t *list, size_t n, uint64_t number)
     return n > 0 && bsearch(&number, list, n, sizeof *list, compare) != NULL;
 }
 
-/* Whether segment n is another name of command.log, which a rotation that was
- * cut off has left. */
+/* Whether segment n is another name of command.log, left by a rotation that was
+ * cut off. */
 static bool
 is_active(const char *folder, uint64_t n)
 {
@@ -185,7 +184,7 @@ check_list(const char *folder, uint64_t first, uint64_t active,
 }
 
 /* Goes from the active segment back to where the chain begins, *first, through
- * plain and compressed ones (lists). */
+ * plain and compressed segments (lists). */
 static int
 walk_back(const char *folder, uint64_t active, const uint64_t *const lists[2],
           const size_t n[2], uint64_t *first, struct err *err)
@@ -200,7 +199,7 @@ walk_back(const char *folder, uint64_t active, const uint64_t *const lists[2],
     return 0;
 }
 
-/* No segment before `first` is there: whether a snapshot stands for them. */
+/* Whether a snapshot stands for the segments before `first`, which are gone. */
 static int
 stands_for(const char *folder, uint64_t first, uint64_t active, struct err *err)
 {
@@ -238,7 +237,7 @@ segments_any(const char *folder)
     return path;
 }
 
-/* The oldest segments are dropped first, so the first tells for all. */
+/* the oldest segments are dropped first, so the first one tells for all */
 bool
 segments_complete(const char *folder)
 {
@@ -279,7 +278,7 @@ segments_first(const char *folder, uint64_t active, struct err *err)
 
 /* ---- how a segment begins ---- */
 
-/* A segment record's payload, as in "2 17 4096". */
+/* Reads a segment record's payload, as in "2 17 4096". */
 static int
 read_payload(const struct record *g, struct segment_head *out, struct err *err)
 {
@@ -349,16 +348,16 @@ segment_head_write(const struct segment_head *h, int64_t time_us,
 
 /* ---- its head, from a file ---- */
 
-#define HEAD_LEAST ((size_t)4 << 10) /* tried first */
+#define HEAD_LEAST ((size_t)4 << 10) /* how much of a file is read at first */
 
 struct loading {
     struct buf *bytes;
-    size_t next; /* when to try again */
+    size_t next; /* how many bytes to wait for before the next try */
     struct segment_head *head;
     bool done;
 };
 
-/* Takes the next bytes; 1: they are enough. */
+/* Adds the next bytes of the file; 1: they are enough. */
 static int
 load_some(void *ctx, const void *data, size_t len, struct err *err)
 {
@@ -411,7 +410,7 @@ segment_head_load(const char *path, enum segment_file file, struct buf *bytes,
              ? gzip_unpack(fd, SEGMENT_HEAD_MAX, load_some, &l, err)
              : load_plain(fd, &l, err);
     close(fd);
-    if (rc == 0 && !l.done) /* it is shorter than what is tried first */
+    if (rc == 0 && !l.done) /* the file is shorter than what is read at first */
         rc = segment_head_read(buf_text(bytes), bytes->len, out, err);
     return rc == 0 ? 1 : err_place(err, "%s", path);
 }
@@ -424,7 +423,7 @@ no_memory(struct err *err)
     return err_set(err, ERR_MEMORY, "old segments: out of memory");
 }
 
-/* Removes a file; one that is not there is removed. */
+/* Removes a file; one that does not exist counts as removed. */
 static int
 remove_file(const char *path, const struct logio *io, struct err *err)
 {
@@ -456,7 +455,7 @@ mend_one(const char *folder, const char *log, uint64_t n, struct err *err)
     return rc;
 }
 
-/* Removes what was to be renamed, of any segment: the segment itself may be
+/* Removes all temporary files, of any segment: the segment itself may be
  * gone. */
 static int
 remove_unfinished(const char *folder, struct err *err)
@@ -487,7 +486,8 @@ segments_mend(const char *folder, struct err *err)
     size_t n = 0;
     int rc = log == NULL ? no_memory(err) : remove_unfinished(folder, err);
 
-    /* A folder that cannot be read is for who needs its segments to tell. */
+    /* A folder that cannot be read is an error for those who need its
+     * segments. */
     if (rc == 0 &&
         segments_list(folder, SEGMENT_PLAIN, &numbers, &n, NULL) != 0)
         n = 0;
@@ -541,7 +541,8 @@ struct packing {
     const struct logio *io;
     int fd;
     off_t at;
-    uint64_t bytes; /* what it holds, counted by unpacking it again */
+    /* Content of the packed file, counted by unpacking it again. */
+    uint64_t bytes;
 };
 
 static int
@@ -653,7 +654,7 @@ drop_one(const char *folder, uint64_t n, const struct logio *io,
     return rc == 0 ? sync_folder(folder, io, err) : -1;
 }
 
-/* Whether the snapshot that stands for what is dropped is there. */
+/* Whether the snapshot that stands for the segments to be dropped exists. */
 static int
 need_snapshot(const char *folder, uint64_t upto, struct err *err)
 {
@@ -675,8 +676,8 @@ struct done {
     uint64_t first, last;
 };
 
-/* Does that to the segments of one kind up to `upto`, `most` at once, since a
- * stop waits until it is done. */
+/* Applies `one` to the segments of one kind up to `upto`, `most` at once,
+ * since a stop waits until it is done. */
 static int
 each(const char *folder, uint64_t upto, size_t most, enum segment_file file,
      int (*one)(const char *, uint64_t, const struct logio *, struct err *),
@@ -721,7 +722,7 @@ drop(const char *folder, uint64_t upto, const struct logio *io,
     char what[64];
     int rc = need_snapshot(folder, upto, err);
 
-    /* Compressed segments are older than plain ones. */
+    /* compressed segments are older than plain ones */
     if (rc == 0)
         rc = each(folder, upto, SIZE_MAX, SEGMENT_GZ, drop_one, io, &done, err);
     if (rc == 0)

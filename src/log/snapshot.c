@@ -68,7 +68,7 @@ snapshot_is_whole(const struct snapshot *s)
 
 /* ---- writing ---- */
 
-/* A file being written from its begin to its end. */
+/* A file that is written from its begin to its end. */
 struct output {
     const struct logio *io;
     int fd;
@@ -118,7 +118,7 @@ put_all(struct output *out, const struct snapshot *s)
     put_numbers(out, &crc, 1);
 }
 
-/* 0 or an errno. */
+/* Writes a snapshot's bytes.  0 or an errno. */
 static int
 write_file(const struct snapshot *s, const char *path, const struct logio *io)
 {
@@ -136,7 +136,8 @@ write_file(const struct snapshot *s, const char *path, const struct logio *io)
     return out.error;
 }
 
-/* 0 or an errno; nothing is left behind. */
+/* Writes and syncs a snapshot's file, and renames it.  0 or an errno; no
+ * temporary file is left behind. */
 static int
 put_in_place(const struct snapshot *s, const char *folder, const char *path,
              const struct logio *io)
@@ -252,11 +253,12 @@ struct snapshotter {
     /* the thread's during a job, else the caller's */
     struct snapshot snapshot;
     struct snapshotter_news news;
-    uint64_t whole; /* the segment of the last one, where it had all parts */
+    /* The segment of the last snapshot, where it had all parts. */
+    uint64_t whole;
 };
 
-/* Whether it spares anybody a replay: a side that it lacks is replayed from the
- * first segment on. */
+/* Whether the snapshot spares a replay: a side that it lacks is replayed from
+ * the first segment on. */
 static bool
 is_of_use(const struct snapshotter *s)
 {
@@ -281,8 +283,9 @@ write_it(struct snapshotter *s)
         news->size = snapshot_size(&s->snapshot);
 }
 
-/* What the older one of two whole snapshots in a row stands for may go; to be
- * compressed nothing need stand for it. */
+/* Up to which segment old ones are retired.  Two whole snapshots in a row:
+ * segments for which the older one stands may be dropped; to be compressed
+ * nothing need stand for them. */
 static uint64_t
 retired_upto(const struct snapshotter *s, uint64_t whole_before)
 {

@@ -23,8 +23,9 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#define LOOKS 10   /* behind a closing of the lock file */
-#define LOOK_MS 20 /* between them */
+/* how often the lock is looked at when its file was closed */
+#define LOOKS 10
+#define LOOK_MS 20 /* pause between two looks */
 
 struct log_watch {
     char *log;
@@ -33,7 +34,7 @@ struct log_watch {
     int looks;
 };
 
-/* Once for each file that has the name. */
+/* Watches the file that now has the log's name; called for each such file. */
 static int
 watch_log(struct log_watch *w, struct err *err)
 {
@@ -42,7 +43,7 @@ watch_log(struct log_watch *w, struct err *err)
     return 0;
 }
 
-/* A log that was copied has no lock file: nobody writes it. */
+/* Watches the lock file.  A log that was copied has none: nobody writes it. */
 static int
 watch_lock(struct log_watch *w, const char *path, struct err *err)
 {
@@ -57,7 +58,8 @@ watch_lock(struct log_watch *w, const char *path, struct err *err)
     return 0;
 }
 
-/* The folder first: it tells of a file that gets the log's name meanwhile. */
+/* Watches the folder first, which tells of a file that gets the log's name
+ * meanwhile. */
 static int
 watch_all(struct log_watch *w, struct err *err)
 {
@@ -110,14 +112,15 @@ log_watch_free(struct log_watch *w)
     free(w);
 }
 
-/* All that is there. */
+/* Reads all events that are there. */
 static int
 read_events(struct log_watch *w, struct err *err)
 {
     char bytes[4096]
         __attribute__((aligned(__alignof__(struct inotify_event))));
     ssize_t n = read(w->events, bytes, sizeof bytes);
-    bool named = false; /* a file in the folder, perhaps the log */
+    /* In the folder a name has changed, perhaps the log's. */
+    bool named = false;
 
     if (n < 0 && errno != EINTR)
         return err_errno(err, ERR_SYSTEM, "inotify");

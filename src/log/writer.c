@@ -34,8 +34,9 @@
  * At any moment there is a command.log, and with the segments before it it is
  * the whole log.  A step that fails is undone, and the old one goes on. */
 
-#define MS 1000000                 /* nanoseconds */
-#define NEAR ((uint64_t)256 << 10) /* bytes that are synced while all wait */
+#define MS 1000000 /* nanoseconds */
+/* so few bytes are synced by the main thread itself */
+#define NEAR ((uint64_t)256 << 10)
 #define PENDING_MAX ((size_t)1 << 30)
 
 struct logwriter {
@@ -45,38 +46,44 @@ struct logwriter {
     struct loglock lock;
     struct appendfile *file; /* command.log */
 
-    /* the records that were collected, and go into it in one append */
+    /* records that go into the file in one append */
     struct buf pending;
-    int64_t time_us; /* of each record in it */
-    size_t marks;    /* bytes at its front that are a sync mark alone */
-    bool held;       /* it could not be appended, and is tried again */
-    bool failed;     /* nothing will ever be appended again */
+    int64_t time_us; /* the time of every record in `pending` */
+    /* Bytes at the front of `pending` that are a sync mark alone. */
+    size_t marks;
+    bool held;   /* `pending` could not be appended, and is tried again */
+    bool failed; /* nothing will ever be appended again */
 
-    /* stable storage */
+    /* how it goes to stable storage */
     struct sync_policy policy;
     const struct wake *wake;
-    bool dirty;          /* something stands behind the last mark */
-    uint64_t hurried;    /* bytes that somebody waits for to be durable */
-    int64_t retry_ns;    /* between tries of what is held up */
-    int64_t dirty_at_ns; /* since when no sync was begun; 0: none is needed */
-    int64_t retry_at_ns; /* when to try again; 0: nothing is held up */
+    bool dirty; /* something stands behind the last sync mark */
+    /* Up to that offset somebody waits for it to be durable. */
+    uint64_t hurried;
+    int64_t retry_ns;    /* between two tries of what failed */
+    int64_t dirty_at_ns; /* since when a sync is needed and not begun; 0: none
+                            is needed */
+    int64_t retry_at_ns; /* when to try again; 0: nothing failed */
 
-    /* segments */
-    uint64_t segment; /* the number of command.log */
-    struct buf head;  /* payload of H, which each begins with; empty: unknown */
-    int64_t head_us;  /* the time of H */
-    uint64_t begin;   /* bytes that command.log began with */
-    /* command.log is long enough from the largest of these on */
-    uint64_t size;  /* as configured; 0: it never is */
-    uint64_t least; /* what a snapshot takes */
-    uint64_t retry; /* behind a rotation that failed */
-    bool presynced; /* since it is, the thread was asked to sync most of it */
+    /* its segments */
+    uint64_t segment; /* the number that command.log will get */
+    struct buf head;  /* payload of the head with which each segment begins;
+                         empty: not known */
+    int64_t head_us;  /* the time of the head record */
+    uint64_t begin;   /* length of command.log when it was begun */
+    /* command.log is long enough when it has the largest of these lengths */
+    uint64_t size;  /* as configured; 0: it never is long enough */
+    uint64_t least; /* as long as a snapshot */
+    /* When a rotation failed: to be tried again from there on. */
+    uint64_t retry;
+    bool presynced; /* the thread was asked to sync most of it, as it is long
+                       enough */
 };
 
 /* ---- opening and closing ---- */
 
-/* A log that is void becomes command.log.void; others stay.  The caller has
- * the lock. */
+/* Renames a void log to command.log.void; others stay.  The caller has the
+ * lock. */
 static int
 set_void_aside(const char *folder, struct err *err)
 {
@@ -96,8 +103,8 @@ set_void_aside(const char *folder, struct err *err)
     return rc;
 }
 
-/* The lock before the log; the lock's content, which may tell of a crash,
- * stays until it is known that the log is new. */
+/* Opens the lock file before the log; the lock's content, which may tell of a
+ * crash, stays until it is known that the log is new. */
 static int
 open_both(struct logwriter *w, const char *folder,
           struct appendfile *(*open_it)(const char *, const struct logio *,
@@ -133,7 +140,7 @@ make_folder(const char *folder, struct err *err)
     return rc;
 }
 
-/* The entry of command.log in its folder, too, is to survive the loss of
+/* Syncs the folder, so that the entry of command.log, too, survives a loss of
  * power. */
 static int
 sync_folder(const struct logwriter *w, struct err *err)
@@ -154,7 +161,7 @@ remove_log(const char *folder)
     free(log);
 }
 
-/* Remembers what the segments to come begin with. */
+/* Remembers the head with which later segments will begin. */
 static int
 know_head(struct logwriter *w, const char *head, size_t len, int64_t time_us,
           struct err *err)
@@ -199,7 +206,7 @@ new_log(const char *folder, const struct logio *io, struct err *err)
     return w;
 }
 
-/* That the folder has no old segments, which alone are a log, too. */
+/* Fails where the folder has old segments, which alone are a log, too. */
 static int
 expect_none(const char *folder, struct err *err)
 {
@@ -229,13 +236,13 @@ logwriter_create(const char *folder, const char *head, size_t head_len,
         sync_folder(w, err) == 0)
         return w;
     if (w->file != NULL)
-        remove_log(folder); /* we made it, and it was not begun */
+        remove_log(folder); /* we have made it, and it was not begun */
     logwriter_free(w);
     return NULL;
 }
 
-/* Learns from its head which segment command.log is.  That it is damaged is
- * for who reads it to tell. */
+/* Learns from its head which segment command.log is.  A damaged head is for its
+ * readers to tell. */
 static int
 know_segment(struct logwriter *w, struct err *err)
 {
@@ -297,7 +304,7 @@ logwriter_free(struct logwriter *w)
 
 /* ---- collecting ---- */
 
-/* The time of a record: one for all that becomes one append. */
+/* The time of a new record: one for all records of one append. */
 static int64_t
 now_us(struct logwriter *w)
 {
@@ -332,7 +339,7 @@ logwriter_text(struct logwriter *w, enum record_kind kind, uint64_t number,
 
 /* ---- appending ---- */
 
-/* Something stands behind the last mark that must be synced. */
+/* Notes that something stands behind the last mark that must be synced. */
 static void
 note_dirty(struct logwriter *w)
 {
@@ -341,7 +348,7 @@ note_dirty(struct logwriter *w)
         w->dirty_at_ns = clock_monotonic_ns();
 }
 
-/* A mark for what was just made durable goes in front of what comes next. */
+/* Puts a mark for what was just made durable in front of what comes next. */
 static void
 mark_ahead(struct logwriter *w)
 {
@@ -349,7 +356,7 @@ mark_ahead(struct logwriter *w)
     w->marks = w->pending.len;
 }
 
-/* Appends what is pending, be it a mark alone. */
+/* Appends `pending`, be it a mark alone. */
 static enum logwriter_status
 append(struct logwriter *w, struct err *err)
 {
@@ -441,7 +448,7 @@ limit(const struct logwriter *w)
     return most > w->retry ? most : w->retry;
 }
 
-/* Whether command.log is long enough, and another can be begun. */
+/* Whether command.log is long enough, and another segment can be begun. */
 static bool
 is_long(const struct logwriter *w)
 {
@@ -498,7 +505,7 @@ logwriter_follow(struct logwriter *w, struct sync_policy policy,
     return appendfile_follow(w->file, policy, w->wake, err);
 }
 
-/* What is held is not appended now: -1, like a failure. */
+/* Makes a held append a failure, for a caller that cannot wait: -1. */
 static int
 now(struct logwriter *w, enum logwriter_status status, struct err *err)
 {
@@ -536,8 +543,9 @@ logwriter_finish(struct logwriter *w, struct err *err)
     return w->failed ? -1 : logwriter_sync(w, err);
 }
 
-/* The thread has synced so many bytes.  Records were appended meanwhile, so the
- * mark says how far it came; a mark alone is nothing that must be synced. */
+/* Adds a mark when the thread has synced the log up to `upto`.  Records were
+ * appended meanwhile, so the mark says how far it came; a mark alone is nothing
+ * that must be synced. */
 static int
 mark_upto(struct logwriter *w, uint64_t upto, struct err *err)
 {
@@ -549,7 +557,7 @@ mark_upto(struct logwriter *w, uint64_t upto, struct err *err)
     if (append(w, err) == LOGWRITER_FAILED)
         return -1;
     if (!all) {
-        note_dirty(w); /* what was held went with it */
+        note_dirty(w); /* what was held went with the mark */
     } else if (!w->held) {
         w->dirty = false;
         w->dirty_at_ns = 0;
@@ -557,7 +565,7 @@ mark_upto(struct logwriter *w, uint64_t upto, struct err *err)
     return 0;
 }
 
-/* Tries what is held up once more when it is time to. */
+/* Tries again what failed, when it is time to. */
 static enum logwriter_status
 retry(struct logwriter *w, int64_t now, struct err *err)
 {
@@ -674,7 +682,7 @@ name_files(const struct logwriter *w, struct rotation *r, struct err *err)
 }
 
 /* Syncs all of the old segment, and the mark that says so; a mark that is held
- * is appended when that is over. */
+ * is appended when the trouble is over. */
 static int
 seal(struct logwriter *w, struct err *err)
 {
@@ -730,7 +738,7 @@ make_next(const struct logwriter *w, struct rotation *r, uint64_t arrival,
 static int
 put_in_place(const struct logwriter *w, struct rotation *r, struct err *err)
 {
-    /* The link may be there, by a step that could not be undone. */
+    /* the link may be there, from a step that could not be undone */
     if (w->io->link(r->log, r->old) != 0 &&
         !(errno == EEXIST && file_is_same(r->log, r->old)))
         return failed("make", r->old, err);
@@ -740,7 +748,8 @@ put_in_place(const struct logwriter *w, struct rotation *r, struct err *err)
     return 0;
 }
 
-/* The folder cannot be synced: command.log becomes the old one again. */
+/* The folder cannot be synced: gives command.log's name back to the old
+ * segment. */
 static enum logwriter_status
 go_back(struct logwriter *w, struct rotation *r, int error, struct err *err)
 {

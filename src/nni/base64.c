@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* -1: not in the alphabet. */
+/* The value of a character; -1: it is not in the alphabet. */
 static int
 value_of(char c)
 {

@@ -9,12 +9,12 @@
 struct buf;
 struct err;
 
-/* Appends what `text` stands for.  -1: err (ERR_INPUT) names the position of
- * the first wrong character, counted from 0, and `out` may have grown. */
+/* Decodes a text and appends the bytes.  -1: err (ERR_INPUT) names the position
+ * of the first wrong character, counted from 0, and `out` may have grown. */
 int base64_decode(const char *text, size_t len, struct buf *out,
                   struct err *err);
 
-/* Appends `len` bytes as such a text. */
+/* Encodes `len` bytes and appends the text. */
 void base64_encode(const char *data, size_t len, struct buf *out);
 
 #endif

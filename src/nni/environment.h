@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Texts are the environment's; one that is empty is as good as absent. */
+/* Texts are borrowed from the environment; an empty one counts as absent. */
 struct nni_environment {
     const char *channel;    /* NNI_TUNER_COMMAND_CHANNEL; NULL: fds 3 and 4 */
     const char *checkpoint; /* NNI_CHECKPOINT_DIRECTORY; NULL: not given */
@@ -19,7 +19,8 @@ struct nni_environment {
                                exactly */
 };
 
-/* `get` is getenv(), more or less.  Before any thread is started. */
+/* Reads the environment by `get`, which is getenv() except in tests.  Before
+ * any thread is started. */
 void nni_environment_read(struct nni_environment *out,
                           const char *(*get)(const char *name));
 

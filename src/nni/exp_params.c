@@ -16,14 +16,15 @@ enum section { SECTION_TUNER, SECTION_ASSESSOR, SECTION_ADVISOR };
 
 static const struct {
     const char *key;
-    const char *names[3]; /* what a name stands under, besides "name" */
+    const char *names[3]; /* the keys that may hold an algorithm's name, besides
+                             "name" */
 } sections[] = {
     [SECTION_TUNER] = {"tuner", {"name", "builtinTunerName", NULL}},
     [SECTION_ASSESSOR] = {"assessor", {"name", "builtinAssessorName", NULL}},
     [SECTION_ADVISOR] = {"advisor", {"name", "builtinAdvisorName", NULL}},
 };
 
-/* An absent key, null and "" are the same: not given. */
+/* Reads a text.  An absent key, null and "" are the same: not given. */
 static int
 read_text(struct jval object, const char *where, const char *key,
           const char **out, struct err *err)
@@ -75,7 +76,7 @@ read_names(struct jval object, enum section s, struct nni_algorithm *out,
     return 0;
 }
 
-/* Absent and null: not given. */
+/* Reads a section, such as the tuner; absent or null: not given. */
 static int
 read_section(struct jval root, enum section s, struct nni_algorithm *out,
              struct err *err)
@@ -105,7 +106,7 @@ read_section(struct jval root, enum section s, struct nni_algorithm *out,
     return 0;
 }
 
-/* v1 has it at the top, v2 in `deprecated`. */
+/* Whether multiThread is set: v1 has it at the top, v2 in `deprecated`. */
 static bool
 is_multi_threaded(struct jval root)
 {
@@ -120,8 +121,8 @@ is_multi_threaded(struct jval root)
     return on;
 }
 
-/* An advisor is tuner and assessor in one: what stands beside it does not
- * count. */
+/* Reads the tuner, the assessor or the advisor.  An advisor is tuner and
+ * assessor in one: others beside it do not count. */
 static int
 read_sections(struct jval root, struct exp_params *out, struct err *err)
 {

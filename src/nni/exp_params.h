@@ -22,8 +22,8 @@ struct err;
  * Texts are borrowed from the document. */
 struct nni_algorithm {
     bool given;
-    const char *name;           /* a built-in one's; NULL: a class */
-    const char *class_name;     /* "module.Class"; v1: "Class" */
+    const char *name;       /* of a built-in algorithm; NULL: it is a class */
+    const char *class_name; /* "module.Class"; v1: "Class" */
     const char *code_directory; /* NULL: not given */
     const char *class_file;     /* v1's "my_tuner.py"; NULL: not given */
     struct jval args;           /* classArgs: an object, or null */
@@ -32,16 +32,15 @@ struct nni_algorithm {
 struct exp_params {
     struct json *doc;
     struct nni_algorithm tuner;    /* or NNI's advisor; always given */
-    struct nni_algorithm assessor; /* not beside an advisor */
+    struct nni_algorithm assessor; /* not given beside an advisor */
     bool legacy;                   /* the v1 schema */
-    bool advisor;          /* the tuner stands under the key `advisor` */
-    bool assessor_ignored; /* there is one beside an advisor */
-    bool multi_thread;     /* multiThread is true: not what we do */
+    bool advisor;                  /* the tuner was given as `advisor` */
+    bool assessor_ignored;         /* one was given beside an advisor */
+    bool multi_thread; /* multiThread is true, which tunepipe does not do */
 };
 
-/* `text` is the argument; *out is filled, and exp_params_fini() is to be
- * called in either case.  -1: err (ERR_CONFIG) reads "--exp_params: WHERE:
- * ...". */
+/* Reads the argument `text`; exp_params_fini() is to be called in either case.
+ * -1: err (ERR_CONFIG) reads "--exp_params: WHERE: ...". */
 int exp_params_read(const char *text, struct exp_params *out, struct err *err);
 void exp_params_fini(struct exp_params *p);
 

@@ -24,7 +24,8 @@ static const char *const level_words[] = {
     [LOG_DEBUG] = "DEBUG",
 };
 
-/* As NNI's threads are called: the default queue's worker, the assessor's. */
+/* The name that NNI gives the thread: of the default queue's worker, or of the
+ * assessor's. */
 static const char *
 thread_name(bool assessor)
 {
@@ -57,7 +58,7 @@ write_line(const struct journal *j, enum log_level level, const char *logger,
         return; /* a full disk costs the line */
 }
 
-/* "tuner tpe: ask: ..." comes from nni.tuner.tpe. */
+/* Splits "tuner tpe: ask: ...": that comes from the logger nni.tuner.tpe. */
 static bool
 split(const char *text, const char *kind, char *logger, size_t size,
       const char **rest)

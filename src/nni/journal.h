@@ -20,13 +20,14 @@ struct journal {
     struct log_sink sink; /* for struct log's `also`: its lines go in here */
 };
 
-/* Makes the folder where it is missing; the file is 0600.  -1: err tells, and
- * there is none. */
+/* Opens the journal, and makes the folder where missing; the file is 0600.  -1:
+ * err tells, and there is no journal. */
 int journal_open(struct journal *j, const char *folder, enum log_level most,
                  struct err *err);
 void journal_close(struct journal *j);
 
-/* One line of that logger ("nni.tuner.tpe"; NULL: the dispatcher's own). */
+/* Writes one line of that logger ("nni.tuner.tpe"; NULL: the dispatcher's
+ * own). */
 void journal_say(const struct journal *j, enum log_level level,
                  const char *logger, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -13,11 +13,12 @@
 static const struct {
     enum plugin_kind kind;
     const char *name;
-    const char *alias;   /* NULL: none */
-    const char *plugin;  /* NULL: none stands for it */
-    const char *nearest; /* then: what to take instead, and for what */
-    const char *mode;    /* optimize_mode where none is given; NULL: it knows
-                            none, or demands one */
+    const char *alias;  /* NULL: none */
+    const char *plugin; /* NULL: tunepipe has none for it */
+    /* Where plugin is NULL: what to take instead, and for what. */
+    const char *nearest;
+    const char *mode; /* optimize_mode where none is given; NULL: the algorithm
+                         knows none, or demands one */
 } known[] = {
     {PLUGIN_TUNER, "TPE", NULL, "tpe", NULL, "minimize"},
     {PLUGIN_TUNER, "TPE_legacy", NULL, "tpe", NULL, "minimize"},
@@ -49,7 +50,7 @@ static const struct {
 };
 #define N_KNOWN (sizeof known / sizeof *known)
 
-/* N_KNOWN: none. */
+/* The index of an algorithm; N_KNOWN: NNI has none of that name. */
 static size_t
 find(enum plugin_kind kind, const char *name)
 {
@@ -83,7 +84,7 @@ names_is_advisor(const char *name)
     return strcasecmp(name, "Hyperband") == 0 || strcasecmp(name, "BOHB") == 0;
 }
 
-/* Whoever adds a plugin of that name has it used. */
+/* Whether a plugin of just that name exists: then it is used. */
 static bool
 is_there(const struct plugin_paths *paths, enum plugin_kind kind,
          const char *name)
@@ -93,7 +94,7 @@ is_there(const struct plugin_paths *paths, enum plugin_kind kind,
 
     if (file != NULL) {
         free(file);
-        return true; /* if it cannot be loaded that is to be told */
+        return true; /* one that cannot be loaded is for its loader to tell */
     }
     p = plugin_load(paths, kind, name, NULL);
     plugin_unload(p);
@@ -115,7 +116,7 @@ names_resolve(const struct plugin_paths *paths, enum plugin_kind kind,
     }
     if (is_there(paths, kind, name))
         return 0;
-    *plugin = known[i].name; /* the alias was given */
+    *plugin = known[i].name; /* whichever alias was given */
     if (is_there(paths, kind, known[i].name))
         return 0;
     return err_set(err, ERR_CONFIG,
@@ -129,7 +130,8 @@ static const struct {
     const char *old, *now;
 } lies[] = {{"min", "best"}, {"max", "worst"}, {"mean", "mean"}};
 
-/* "null" without parallel_optimize; NULL: neither, for the plugin to refuse. */
+/* The liar of NNI's old TPE: "null" without parallel_optimize; NULL: neither,
+ * for the plugin to refuse. */
 static const char *
 lie_of(struct jval args)
 {

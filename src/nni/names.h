@@ -26,16 +26,15 @@ const char *names_mode(enum plugin_kind kind, const char *name);
 /* Whether it is one of NNI's advisors, which take no assessor. */
 bool names_is_advisor(const char *name);
 
-/* *plugin: what to load for it, static or `name` itself, which is then a
- * plugin's name or file.  -1 (ERR_CONFIG): NNI has it and tunepipe has not,
- * err names the nearest. */
+/* *plugin becomes what to load for the name, static or `name` itself, which is
+ * then a plugin's name or file.  -1 (ERR_CONFIG): NNI has the algorithm and
+ * tunepipe has not; err names the nearest. */
 int names_resolve(const struct plugin_paths *paths, enum plugin_kind kind,
                   const char *name, const char **plugin, struct err *err);
 
-/* NNI before 2.6 had another TPE, with arguments of its own
- * (parallel_optimize, constant_liar_type).  Where `args` has them *out becomes
- * the same in the words of the plugin tpe, to be freed; else NULL: `args` is
- * right as it is. */
+/* Translates the arguments of NNI's TPE before 2.6 (parallel_optimize,
+ * constant_liar_type).  Where `args` has them *out becomes args in the words of
+ * the plugin tpe, to be freed; else NULL: `args` is right as it is. */
 int names_translate(const char *plugin, struct jval args, struct json **out,
                     struct err *err);
 

@@ -26,7 +26,7 @@ static const struct {
 };
 #define N_VALUES (sizeof values / sizeof *values)
 
-/* The value of --SECTION_WORD, the last one; NULL: none. */
+/* The value of the last --SECTION_WORD; NULL: there is none. */
 static const char *
 value_of(int argc, char **argv, const char *section, const char *word)
 {

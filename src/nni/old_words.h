@@ -13,8 +13,8 @@ struct err;
 /* Whether there is a tuner or an advisor among the words. */
 bool old_words_are_there(int argc, char **argv);
 
-/* The same as the value of --exp_params, to be freed.  NULL: err (ERR_CONFIG)
- * names the word whose value is no JSON. */
+/* These arguments as the value of --exp_params, to be freed.  NULL: err
+ * (ERR_CONFIG) names the argument whose value is no JSON. */
 char *old_words_convert(int argc, char **argv, struct err *err);
 
 #endif

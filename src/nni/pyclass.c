@@ -14,9 +14,10 @@
 #define PROGRAM "nni_class.py"
 #define PYTHON "python3"
 #define ARGUMENTS_MAX ((size_t)16 << 20)
-#define WORD_MAX ((size_t)128 << 10) /* the system's, of one argument */
+#define WORD_MAX ((size_t)128 << 10) /* the system's limit for one argument */
 
-/* Whoever made it waits for it as long as NNI would, or nearly so. */
+/* How long the program may be silent, in seconds: about as long as NNI would
+ * wait. */
 #define DEADLINE "3600.0"
 
 static int
@@ -36,7 +37,7 @@ is_program(const char *path)
            access(path, X_OK) == 0;
 }
 
-/* To be freed; NULL: none along PATH has this name. */
+/* The path of a program, to be freed; NULL: none along PATH has this name. */
 static char *
 find_along_path(const char *name)
 {
@@ -57,7 +58,7 @@ find_along_path(const char *name)
     return found;
 }
 
-/* Takes path, which a program that runs elsewhere is to find. */
+/* Makes a path absolute, for a program that runs elsewhere; takes it. */
 static char *
 make_absolute(char *path)
 {
@@ -96,7 +97,8 @@ pyclass_interpreter(struct err *err)
     return make_absolute(found);
 }
 
-/* To be freed.  In the source tree it lies where it was written. */
+/* The path of nni_class.py, to be freed; in the source tree it lies where it
+ * was written. */
 static char *
 find_program(struct err *err)
 {
@@ -122,7 +124,7 @@ find_program(struct err *err)
     return found;
 }
 
-/* *out is to be freed; NULL: none is given. */
+/* Checks a folder; *out is its path, to be freed; NULL: none is given. */
 static int
 find_folder(const char *path, char **out, struct err *err)
 {
@@ -183,13 +185,13 @@ write_class_args(struct jval args, struct buf *out, struct err *err)
                    out->len, WORD_MAX);
 }
 
-/* What its command is made of; to be freed but for the last two. */
+/* The words of the program's command; the first three are to be freed. */
 struct parts {
     char *python, *program, *folder;
     const char *name, *args;
 };
 
-/* An object: what `exec` takes. */
+/* Writes the classArgs of `exec`, an object. */
 static void
 write_arguments(const struct pyclass *c, const struct parts *parts,
                 struct buf *out)

@@ -14,7 +14,8 @@
 
 struct err;
 
-/* Whose name is the interpreter's, or its path; else python3 along PATH. */
+/* An environment variable with the interpreter's name or path; without it
+ * python3 along PATH is taken. */
 #define PYCLASS_INTERPRETER "TUNEPIPE_PYTHON"
 
 struct pyclass {
@@ -23,8 +24,8 @@ struct pyclass {
     const char *code_directory; /* NULL: none */
     const char *class_file;     /* v1's "my_tuner.py"; NULL: none */
     struct jval args;           /* classArgs: an object, null, or no node */
-    bool owes; /* the manager knows of suggestions that come later; NNI's do
-                  not, and ask again */
+    bool owes; /* the manager knows of suggestions that come later; NNI's
+                  managers do not, and ask again */
 };
 
 /* The classArgs of `exec`, an object that is to be freed.  NULL: err

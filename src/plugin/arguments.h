@@ -35,17 +35,17 @@ struct arguments *arguments_parse(const struct tp_arg *table, size_t n,
                                   struct problems *problems);
 void arguments_free(struct arguments *a);
 
-/* n of them, in the order of the table; borrowed. */
+/* The values, as many as the table has rows, in its order; borrowed. */
 const struct tp_value *arguments_values(const struct arguments *a);
 
-/* False when there is no argument of the type TP_ARG_SEED, or it is null. */
+/* The argument of type TP_ARG_SEED; false when there is none, or it is null. */
 bool arguments_seed(const struct arguments *a, uint64_t *out);
 
 /* The text of the argument of that name; NULL: there is none of the type
  * TP_ARG_STRING, or it is null.  Borrowed. */
 const char *arguments_text(const struct arguments *a, const char *name);
 
-/* Appends all of them, defaults included, as one JSON object in the order of
+/* Appends all arguments, defaults included, as one JSON object in the order of
  * the table: parsed again it gives the same arguments. */
 void arguments_write(const struct arguments *a, struct buf *out);
 

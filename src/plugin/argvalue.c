@@ -125,7 +125,8 @@ split_choices(const char *choices, char words[][ARGVALUE_CHOICE_LEN_MAX + 1],
     return n;
 }
 
-/* The choice that is meant, in `out`: in any case, as NNI reads them. */
+/* Finds the choice that a text means, written to `out`: in any case, as NNI
+ * reads them. */
 static int
 find_choice(const struct tp_arg *arg, struct jval v, const char *text,
             char out[ARGVALUE_CHOICE_LEN_MAX + 1], struct err *err)

@@ -7,7 +7,7 @@
 #include "json.h"
 #include "tunepipe/plugin.h"
 
-/* Of the `choices` of an argument. */
+/* Limits for the `choices` of an argument. */
 #define ARGVALUE_CHOICES_MAX 32
 #define ARGVALUE_CHOICE_LEN_MAX 63
 
@@ -23,7 +23,7 @@ struct err;
 int argvalue_read(const struct tp_arg *arg, struct jval v, struct tp_value *out,
                   struct err *err);
 
-/* The same with arg->def, which is not NULL. */
+/* argvalue_read() of arg->def, which is not NULL. */
 int argvalue_default(const struct tp_arg *arg, struct tp_value *out,
                      struct err *err);
 
@@ -33,13 +33,14 @@ void argvalue_clear(struct tp_value *v);
 void argvalue_write(const struct tp_arg *arg, const struct tp_value *v,
                     struct buf *out);
 
-/* "an integer, at least 1, or null"; returns out[ARGVALUE_EXPECTED]. */
+/* What is expected, in words: "an integer, at least 1, or null"; returns
+ * out[ARGVALUE_EXPECTED]. */
 const char *argvalue_expected(const struct tp_arg *arg, char *out);
 
-/* The start of v as JSON; returns out[ARGVALUE_SHOWN]. */
+/* Writes the start of v as JSON; returns out[ARGVALUE_SHOWN]. */
 const char *argvalue_show(struct jval v, char *out);
 
-/* "integer", "number", ...; NULL when there is no such type. */
+/* A type's name: "integer", "number", ...; NULL when there is no such type. */
 const char *argvalue_type_name(int type);
 
 #endif

@@ -15,7 +15,7 @@
 struct assessor {
     struct instance instance;
     const struct tp_assessor *ops; /* of the instance's plugin */
-    bool barred;                   /* it is not called */
+    bool barred; /* all calls fail, and do not reach the plugin */
 };
 
 struct assessor *
@@ -135,7 +135,7 @@ assessor_ended(struct assessor *a, const struct tp_history *history, int how,
     return instance_leave(&a->instance, "ended", rc, TP_OK, err);
 }
 
-/* The histories as the plugin sees them; to be freed, NULL: out of memory. */
+/* Histories as the plugin sees them, copies that are to be freed. */
 struct lent {
     struct tp_history *copies;
     const struct tp_history **list;

@@ -45,7 +45,7 @@ demands_close(struct demands *w)
     w->takes_extras = w->takes_decisions = false;
 }
 
-/* The first one counts. */
+/* Notes what is wrong with a demand; of several mistakes the first counts. */
 __attribute__((format(printf, 2, 3))) static void
 fault(struct demands *w, const char *fmt, ...)
 {
@@ -69,7 +69,7 @@ is_plain(const char *text)
     return true;
 }
 
-/* What is wrong with it; NULL: nothing. */
+/* What is wrong with an extra parameter; NULL: nothing. */
 static const char *
 refuse_extra(const struct demands *w, const char *key, const char *text)
 {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXTRA_KEY_MAX 255 /* bytes */
+#define EXTRA_KEY_MAX 255 /* bytes of a name */
 #define EXTRA_TEXT_MAX 65536
 #define EXTRAS_MAX 64 /* for one suggestion */
 
@@ -23,28 +23,32 @@ struct demanded {
 };
 
 struct demands {
-    bool takes_extras, takes_decisions; /* in the call that is under way */
+    /* Whether the call that is under way may make them. */
+    bool takes_extras, takes_decisions;
     struct extra *extras;
     size_t n_extras, extras_cap;
     struct demanded *decisions;
-    size_t n_decisions, decisions_cap, at; /* those before `at` were taken */
-    char fault[160]; /* what was wrong with one of this call; "" */
+    /* Decisions before `at` were taken. */
+    size_t n_decisions, decisions_cap, at;
+    /* What was wrong with a demand of this call; "": nothing. */
+    char fault[160];
 };
 
 /* A zeroed struct demands is an empty one. */
 void demands_fini(struct demands *w);
 
-/* A call begins that may make such demands, or makes none that count.  Extras
- * of the call before are forgotten where new ones may come. */
+/* A call of the plugin begins, or ends, in which demands of these kinds count.
+ * Extras of the call before are forgotten where new ones may come. */
 void demands_open(struct demands *w, bool extras, bool decisions);
 void demands_close(struct demands *w);
 
-/* Copies both; what is wrong goes into w->fault. */
+/* Notes copies of an extra parameter, or a decision; a mistake goes into
+ * w->fault. */
 void demands_extra(struct demands *w, const char *key, const char *text);
 void demands_decide(struct demands *w, uint64_t id, int decision);
 
-/* The next decision, in the order in which they were made; false: all were
- * taken. */
+/* Takes the next decision, in the order in which they were made; false: all
+ * were taken. */
 bool demands_next(struct demands *w, struct demanded *out);
 
 #endif

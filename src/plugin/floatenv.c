@@ -35,7 +35,7 @@ floatenv_restore(void)
 #else
 #include <fenv.h>
 
-/* Whether denormal numbers are kept shows in arithmetic. */
+/* Whether denormal numbers are kept shows in arithmetic alone. */
 bool
 floatenv_is_default(void)
 {

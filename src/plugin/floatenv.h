@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-/* Round to nearest, denormal numbers kept, nothing trapped, in the calling
- * thread.  Nearly free when that is so already: called after each call into a
- * plugin.  Exception flags are left alone: nothing here reads them. */
+/* Sets rounding to nearest, denormal numbers kept and nothing trapped, in the
+ * calling thread.  Nearly free when that is so already: called after each call
+ * into a plugin.  Exception flags are left alone: nothing here reads them. */
 void floatenv_restore(void);
 
 /* Whether there is nothing to restore. */

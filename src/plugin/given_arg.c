@@ -33,8 +33,8 @@ write_all(struct jval args, const char *name, const char *text, struct buf *out)
     json_close(&w);
 }
 
-/* Whether anything but the argument `name` is wrong with `args` is for their
- * reader to tell. */
+/* Whether `args` lack the argument `name`.  Other mistakes in them are for
+ * their reader to tell. */
 static bool
 lacks(struct jval args, const char *name)
 {

@@ -23,7 +23,7 @@ struct host {
     uint32_t purpose;
     const struct log *log;
     const struct space *space;
-    const struct host_listener *listener; /* NULL: nobody wants to know */
+    const struct host_listener *listener; /* NULL: nobody */
     struct demands demands;
     pthread_mutex_t lock;
     /* guarded by lock */

@@ -18,35 +18,36 @@ struct log;
 struct space;
 struct demands;
 
-/* `title` ("tuner random") begins its log lines, `purpose` is an enum
- * random_purpose.  `log` is borrowed and may be NULL.  NULL when out of
- * memory. */
+/* Makes the services for an object.  `title` ("tuner random") begins its log
+ * lines, `purpose` is an enum random_purpose.  `log` is borrowed and may be
+ * NULL.  NULL when out of memory. */
 struct host *host_new(const char *title, uint64_t seed, uint32_t purpose,
                       const struct log *log, struct err *err);
 void host_free(struct host *h);
 
 const struct tp_host *host_services(const struct host *h);
 
-/* What host->sample(), value(), key() and element() speak of from now on:
- * borrowed; NULL: nothing (x stays as it is). */
+/* Sets the space, borrowed, on which host->sample(), value(), key() and
+ * element() work; NULL: none (x stays as it is). */
 void host_set_space(struct host *h, const struct space *space);
 
-/* Who is told what the plugin says with host->explain(): `title` as above,
+/* Is told what the plugin says with host->explain(): `title` is the object's,
  * `text` lent for the call. */
 struct host_listener {
     void (*said)(void *ctx, const char *title, const char *text);
     void *ctx;
 };
-/* Borrowed; NULL, as at first: nobody. */
+/* Sets the listener, borrowed; NULL, as at first: none. */
 void host_listen(struct host *h, const struct host_listener *listener);
 
-/* What it asks for with host->extra() and host->decide(). */
+/* The plugin's demands by host->extra() and host->decide(). */
 struct demands *host_demands(struct host *h);
 
-/* Forgets what was said with host->error(); before each call. */
+/* Forgets what was said with host->error(); called before each call of the
+ * plugin. */
 void host_clear_error(struct host *h);
 
-/* Whether anything was said since. */
+/* Whether host->error() was called since. */
 bool host_has_error(struct host *h);
 
 /* Fills err (ERR_PLUGIN) with "TITLE: CALLBACK: what the plugin said" and

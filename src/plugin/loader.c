@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct tp_assessor) >= TP_ASSESSOR_SIZE_MIN,
                "only grows");
 _Static_assert(sizeof(struct tp_arg) >= TP_ARG_SIZE_MIN, "only grows");
 
-/* How both tables begin, for ever. */
+/* What all tables of callbacks begin with, for ever. */
 struct head {
     uint64_t size;
     uint32_t magic, abi;
@@ -124,7 +124,7 @@ assessor_ended_default(void *self, const struct tp_history *history, int how)
     return TP_OK;
 }
 
-/* Saving is both or nothing: there is no default. */
+/* Checks that a plugin has both save() and load(), or neither. */
 static int
 check_saving(const struct plugin *p, bool save, bool load, struct err *err)
 {
@@ -235,8 +235,9 @@ pass_takes(void *self, const struct tp_next *next, const double *x)
     return next->takes(next->ctx, x);
 }
 
-/* A filter has to know every call that there is, and nothing else about the
- * host: so size and build are the same, not only compatible. */
+/* Checks that a filter was built for just this host.  A filter has to know
+ * every call that there is: so size and build have to be equal, not only
+ * compatible. */
 static int
 check_build(const struct plugin *p, const struct tp_filter *theirs,
             struct err *err)
@@ -393,7 +394,7 @@ static const struct {
 };
 #define N_KINDS (sizeof kinds_known / sizeof *kinds_known)
 
-/* The first of a set of kinds, as an index of kinds_known. */
+/* The index in kinds_known of the first kind of a set. */
 static size_t
 kind_index(int kinds)
 {
@@ -410,8 +411,9 @@ plugin_kind_name(enum plugin_kind kind)
     return kinds_known[kind_index((int)kind)].name;
 }
 
-/* Who can replace a file decides what it does: neither it nor its folder may
- * be anyone's to write to.  (In a sticky folder only owners rename.) */
+/* Checks the folder of a plugin: whoever can replace a file decides what it
+ * does, so neither it nor its folder may be anyone's to write to.  (In a sticky
+ * folder only owners rename.) */
 static int
 check_folder(const char *path, const char *file, struct err *err)
 {
@@ -436,7 +438,7 @@ check_folder(const char *path, const char *file, struct err *err)
     return 0;
 }
 
-/* The file behind links into out[PATH_MAX]. */
+/* Checks the file, behind links; its path goes into out[PATH_MAX]. */
 static int
 check_file(const char *file, char *out, struct err *err)
 {
@@ -482,7 +484,8 @@ open_library(struct plugin *p, struct err *err)
     return err_set(err, ERR_CONFIG, "%s: %s", p->file, why);
 }
 
-/* Calls the registration function of the first kind wanted that there is. */
+/* Calls the registration function of the first wanted kind that the file
+ * has. */
 static int
 read_table(struct plugin *p, int kinds, struct err *err)
 {
@@ -553,7 +556,7 @@ plugin_unload(struct plugin *p)
     free(p);
 }
 
-/* Appends "; there are: a, b, c" and the nearest, as far as files can be
+/* Appends "; there are: a, b, c" and the nearest name, as far as files can be
  * loaded and are of that kind. */
 static void
 tell_names(const struct plugin_paths *paths, enum plugin_kind kind,
@@ -593,8 +596,8 @@ tell_names(const struct plugin_paths *paths, enum plugin_kind kind,
     plugin_list_free(&list);
 }
 
-/* A file may have another name than its plugin, which is what lists, logs and
- * experiments go by. */
+/* Looks for a plugin by its own name, which lists, logs and experiments use;
+ * its file may have another one. */
 static struct plugin *
 load_by_own_name(const struct plugin_paths *paths, enum plugin_kind kind,
                  const char *name)

@@ -18,24 +18,26 @@ struct err;
 struct plugin_paths;
 
 enum plugin_kind { PLUGIN_TUNER = 1, PLUGIN_ASSESSOR = 2, PLUGIN_FILTER = 4 };
-#define PLUGIN_ANY 7 /* each of them */
+#define PLUGIN_ANY 7 /* all kinds */
 
 /* A loaded file; one owner.  Objects made with its callbacks have to be gone
  * before it is. */
 struct plugin {
     enum plugin_kind kind;
-    char *file;             /* as found or given */
+    char *file;             /* its path, as found or given */
     const char *name, *doc; /* the plugin's */
     uint32_t version;
-    struct tp_arg *args; /* own copy, this host's size, checked */
+    struct tp_arg *args; /* a copy of this host's size, checked */
     size_t n_args;
-    /* By kind; all callbacks are set: those a plugin left out, or is too old
-     * to have, are defaults; but save and load, which both are or neither. */
+    /* The table of its kind.  All callbacks are set: those that the plugin left
+     * out, or is too old to have, are defaults; only save and load may be
+     * missing, both together. */
     struct tp_tuner tuner;
     struct tp_assessor assessor;
     struct tp_filter filter;
     void *library;
-    bool changed_floats; /* loading it did: linked with -ffast-math */
+    bool changed_floats; /* loading it changed the floating-point environment:
+                            it was linked with -ffast-math */
 };
 
 /* "tuner", "assessor" or "filter". */
@@ -49,11 +51,11 @@ struct plugin *plugin_load(const struct plugin_paths *paths,
                            enum plugin_kind kind, const char *name,
                            struct err *err);
 
-/* The same for a file; `kinds` is a set of enum plugin_kind. */
+/* plugin_load() of a file; `kinds` is a set of enum plugin_kind. */
 struct plugin *plugin_load_file(const char *file, int kinds, struct err *err);
 
-/* Under a sanitizer or valgrind the code stays in memory, or their reports
- * would lack its names. */
+/* Unloads a plugin.  Under a sanitizer or valgrind the code stays in memory, or
+ * their reports would lack its names. */
 void plugin_unload(struct plugin *p);
 
 #endif

@@ -22,7 +22,7 @@ struct plugin_paths {
     size_t n;
 };
 
-/* Takes folder. */
+/* Adds a folder, which it takes. */
 static int
 add(struct plugin_paths *p, char *folder, struct err *err)
 {
@@ -128,8 +128,8 @@ ends_in(const char *text, size_t len, const char *end)
     return len > n && strncasecmp(text + len - n, end, n) == 0;
 }
 
-/* The first len letters of name, lower case, with ".so", in the first folder
- * that has it; NULL when none has, or out of memory. */
+/* The first len letters of name, in lower case, with ".so", in the first folder
+ * that has that file; NULL when none has, or out of memory. */
 static char *
 find_in_folders(const struct plugin_paths *p, const char *name, size_t len)
 {
@@ -169,7 +169,7 @@ not_found(const struct plugin_paths *p, const char *name, struct err *err)
     return NULL;
 }
 
-/* And no name. */
+/* Whether it names a file rather than a plugin. */
 static bool
 is_file(const char *name)
 {

@@ -17,13 +17,13 @@
 struct err;
 struct plugin_paths;
 
-/* Behind an error about a name that was not found. */
+/* What an error about a name that was not found ends with. */
 #define PLUGIN_PATHS_HINT                                                 \
     "; for one of yours give the folder of its file by --plugin-path or " \
     "TUNEPIPE_PLUGIN_PATH"
 
-/* `option` is the text of --plugin-path, or NULL.  Reads the environment:
- * call it before any thread is started. */
+/* Reads the environment; `option` is the text of --plugin-path, or NULL. To be
+ * called before any thread is started. */
 struct plugin_paths *plugin_paths_new(const char *option, struct err *err);
 void plugin_paths_free(struct plugin_paths *paths);
 
@@ -50,14 +50,15 @@ char *plugin_paths_find_logged(const struct plugin_paths *paths,
 /* Every NAME.so of all folders, sorted by name; of two with the same name the
  * earlier folder's.  A folder that cannot be read holds none. */
 struct plugin_list {
-    char **files; /* whole paths */
+    char **files; /* their paths */
     size_t n;
 };
 int plugin_paths_list(const struct plugin_paths *paths, struct plugin_list *out,
                       struct err *err);
 void plugin_list_free(struct plugin_list *list);
 
-/* "tpe" of "/usr/lib/tunepipe/plugins/tpe.so", into out. */
+/* Writes a plugin's name to out: "tpe" for
+ * "/usr/lib/tunepipe/plugins/tpe.so". */
 void plugin_short_name(const char *file, char *out, size_t out_size);
 
 #endif

@@ -59,7 +59,7 @@ source_left(void *ctx)
     return u->at == u->end ? 0 : (size_t)(u->end - u->at);
 }
 
-/* Whether n things of `size` bytes are there. */
+/* Whether n things of `size` bytes are left to be read. */
 static bool
 has(struct unpack *u, size_t n, size_t size)
 {
@@ -136,7 +136,7 @@ state_begin(const struct instance *i, struct buf *out)
     pack_text(out, i->title);
     pack_u64(out, i->plugin->version);
     pack_u64(out, i->seed);
-    pack_u64(out, 0); /* the length, until it is known */
+    pack_u64(out, 0); /* filled in when the length is known */
     return out->len;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.h - what a plugin object knows, as bytes: which object it is (title,
+/* state.h - a plugin object's state as bytes: which object it is (title,
  * version, seed), then, behind their length, the bytes of its save().  For
  * tuner.c, filter.c and assessor.c. */
 #ifndef PLUGIN_STATE_H
@@ -14,14 +14,14 @@ struct err;
 struct instance;
 struct unpack;
 
-/* What save() is lent: appends to out, whose failure sticks. */
+/* The sink that save() is lent: appends to out, whose failure sticks. */
 struct tp_sink state_sink(struct buf *out);
 
-/* What load() is lent: takes from `from`, whose failure sticks. */
+/* The source that load() is lent: takes from `from`, whose failure sticks. */
 struct tp_source state_source(struct unpack *from);
 
-/* All of it for a tuner or a filter.  -1: err tells why; `out` may have grown,
- * and is full for good when that was why. */
+/* Saves a tuner or a filter.  -1: err tells why; `out` may have grown, and is
+ * full for good when that was why. */
 int state_save(struct instance *i,
                int (*save)(void *self, const struct tp_sink *sink),
                struct buf *out, struct err *err);
@@ -29,15 +29,15 @@ int state_load(struct instance *i,
                int (*load)(void *self, const struct tp_source *source),
                struct unpack *from, struct err *err);
 
-/* And for others, around save(): begin, which gives what end needs, call, end,
- * whose rc is save()'s.  -1 when that failed or out is full. */
+/* Stand around another kind's save(): state_begin() returns what state_end()
+ * needs, whose rc is save()'s.  -1 when that failed or out is full. */
 size_t state_begin(const struct instance *i, struct buf *out);
 int state_end(struct instance *i, size_t begun, int rc, struct buf *out,
               struct err *err);
 
-/* Around load(): open, which gives what is i's alone, or -1 when the next in
- * `from` is not; call; close, whose rc is load()'s: -1 when that failed or
- * left something. */
+/* Stand around load(): state_open() fills *own with the part that is i's alone,
+ * -1 when the next part in `from` is not i's; state_close(), whose rc is
+ * load()'s, is -1 when that failed or left something. */
 int state_open(const struct instance *i, struct unpack *from,
                struct unpack *own, struct err *err);
 int state_close(struct instance *i, const struct unpack *own, int rc,

@@ -28,11 +28,11 @@ struct tuner {
     const struct tp_tuner *ops; /* of the instance's plugin */
     const struct space *space;  /* NULL: none yet, or it was refused */
     struct tp_next base;        /* the plugin as a layer */
-    struct filter *filters;     /* the outermost; NULL: none */
+    struct filter *filters;     /* the outermost filter; NULL: there is none */
     const struct tp_next *top;  /* the outermost layer */
-    bool barred;                /* none of them is called */
-    uint64_t served;            /* what the plugin itself answered last, by
-                                   TP_OK; TP_NO_ID: not, or what it should not */
+    bool barred;                /* all calls fail, and reach no layer */
+    uint64_t served; /* the id that the plugin itself answered last with TP_OK;
+                        TP_NO_ID: none, or one it should not have */
     struct tuner_terms terms;
     struct err failure;
 };
@@ -235,7 +235,7 @@ tuner_describe_filters(const struct tuner *t, struct buf *out)
     json_close(&w);
 }
 
-/* What the layers left of a failure, as this call's. */
+/* Makes the failure that the layers have left that of this call. */
 static int
 told(const struct tuner *t, int rc, struct err *err)
 {
@@ -244,7 +244,7 @@ told(const struct tuner *t, int rc, struct err *err)
     return rc;
 }
 
-/* -1: the plugin or its filters are not to be called: err tells. */
+/* -1: the plugin and its filters are barred: err tells. */
 static int
 tuner_refuse_call(const struct tuner *t, const char *callback, struct err *err)
 {
@@ -289,7 +289,7 @@ tuner_space(struct tuner *t, const struct space *space, struct err *err)
     return -1;
 }
 
-/* The same, or there is no search space. */
+/* tuner_refuse_call(), which also refuses where there is no search space. */
 static int
 tuner_may_call(const struct tuner *t, const char *callback, struct err *err)
 {
@@ -372,7 +372,8 @@ tuner_open_demands(struct tuner *t, bool asks)
     demands_open(host_demands(t->instance.host), asks, true);
 }
 
-/* rc, or TP_ERR when it asked for what cannot be: t->failure tells. */
+/* Ends a call with demands.  Returns rc, or TP_ERR when the plugin demanded
+ * something impossible: t->failure tells. */
 static int
 tuner_close_demands(struct tuner *t, const char *callback, int rc)
 {
@@ -408,7 +409,7 @@ refuse(struct tuner *t, const char *why)
                    why);
 }
 
-/* Whether a trial finds a parameter of the space under that key. */
+/* Whether the space has a parameter of that name. */
 static bool
 space_has_key(const struct tuner *t, const char *key)
 {
@@ -457,7 +458,7 @@ check_keys(struct tuner *t, const struct tp_suggestion *lent)
     return 0;
 }
 
-/* Whether what ask() left in `lent` besides the point can be used. */
+/* Checks what ask() left in `lent` besides the point. */
 static int
 tuner_check_terms(struct tuner *t, uint64_t id,
                   const struct tp_suggestion *lent)
@@ -489,7 +490,7 @@ tuner_check_terms(struct tuner *t, uint64_t id,
     return check_keys(t, lent);
 }
 
-/* What the stack of layers answered to the host. */
+/* Keeps what the stack of layers has answered besides the point. */
 static void
 tuner_set_terms(struct tuner *t, uint64_t id, const struct tp_suggestion *out)
 {
@@ -576,7 +577,7 @@ tuner_metric(struct tuner *t, uint64_t id, const double *x,
 
 /* ---- saving ---- */
 
-/* Saving: each filter, the outermost first, then the tuner. */
+/* DESIGN.  Saving: each filter, the outermost first, then the tuner. */
 
 static bool
 can_save(const struct tuner *t)
@@ -587,9 +588,9 @@ can_save(const struct tuner *t)
     return t->ops->save != NULL && t->space != NULL;
 }
 
-/* A point of the space and its key: others when the space is another one, or
- * this build samples or compares points otherwise, so that what was saved
- * would mean something else. */
+/* Samples a point of the space and takes its key.  That differs when the space
+ * is another one, or this build samples or compares points otherwise, so that a
+ * saved state would mean something else. */
 static int
 fingerprint(const struct tuner *t, uint64_t key[2], struct err *err)
 {

@@ -40,85 +40,89 @@ int tuner_wrap(struct tuner *t, const struct plugin_paths *paths,
                const char *name, struct jval args, const struct log *log,
                struct err *err);
 
-/* The i-th filter, the outermost first; NULL: there are no more. */
+/* The plugin of the i-th filter, the outermost first; NULL: there are no
+ * more. */
 const struct plugin *tuner_filter(const struct tuner *t, size_t i);
 
-/* Appends what tuner_describe() does, of each filter, as one JSON array in the
- * order they are called. */
+/* Appends what tuner_describe() does, for each filter, as one JSON array in the
+ * order in which they are called. */
 void tuner_describe_filters(const struct tuner *t, struct buf *out);
 
 /* From now on `listener`, borrowed, is told what the tuner and its filters say
  * of their answers; see host.h. */
 void tuner_listen(struct tuner *t, const struct host_listener *listener);
 
-/* The loaded file, with name and version; borrowed. */
+/* The loaded plugin, with name and version; borrowed. */
 const struct plugin *tuner_plugin(const struct tuner *t);
 
 /* The seed in use: that of the arguments, or the one given to tuner_new(). */
 uint64_t tuner_seed(const struct tuner *t);
-/* The text of its argument of that name, as arguments_text(). */
+/* The text of an argument, as arguments_text(). */
 const char *tuner_argument(const struct tuner *t, const char *name);
 
 /* Appends {"name", "version", "file" (without its folder), "seed" (the one in
  * use), "arguments" (all, with defaults)} as one JSON object. */
 void tuner_describe(const struct tuner *t, struct buf *out);
 
-/* `space` is borrowed until the next tuner_space() that succeeded, or
- * tuner_free(), has returned.  When the tuner refuses it, it is not kept: the
- * tuner is given the space before it again and goes on with that; without one
- * (or when it refuses that, too) ask, tell and ended fail until a tuner_space()
- * has succeeded. */
+/* Gives the tuner a search space, borrowed until the next tuner_space() that
+ * succeeded, or tuner_free(), has returned.  When the tuner refuses it, it is
+ * not kept: the tuner is given the space before it again and goes on with that;
+ * without one (or when it refuses that, too) ask, tell and ended fail until a
+ * tuner_space() has succeeded. */
 int tuner_space(struct tuner *t, const struct space *space, struct err *err);
 
-/* TP_OK: x (n_dims long) holds a point that space_check() has passed, and
- * *label, when the tuner chose one, a text the caller frees, else NULL.
- * TP_LATER and TP_DONE are no errors; TP_ERR is -1. */
+/* Asks for a suggestion.  TP_OK: x (n_dims long) holds a point that
+ * space_check() has passed, and *label, when the tuner chose one, a text the
+ * caller frees, else NULL. TP_LATER and TP_DONE are no errors; TP_ERR is -1. */
 int tuner_ask(struct tuner *t, uint64_t id, double *x, char **label,
               struct err *err);
 
-/* What else the last tuner_ask() that was TP_OK said of its suggestion; lent
- * until the next call. */
+/* What the last tuner_ask() that was TP_OK said beside the point; lent until
+ * the next call. */
 struct tuner_terms {
-    bool own;      /* the plugin's: not what a filter put in the place of a
-                      refusal, of which the plugin knows nothing */
+    bool own; /* the suggestion is the plugin's, and not what a filter put in
+                 the place of a refusal, of which the plugin knows nothing */
     double budget; /* 0: none; else finite and positive */
-    uint64_t from; /* TP_NO_ID, or an earlier id */
-    int from_how;  /* enum tp_from */
+    /* The earlier suggestion that it goes on from, or TP_NO_ID. */
+    uint64_t from;
+    int from_how;               /* enum tp_from */
     const struct extra *extras; /* demands.h */
     size_t n_extras;
 };
 const struct tuner_terms *tuner_terms(const struct tuner *t);
 
-/* Whether it decides how long trials run: it has a `metric`. */
+/* Whether the tuner is an advisor, which decides how long trials run: it has a
+ * `metric`. */
 bool tuner_advises(const struct tuner *t);
 
-/* An intermediate result: only where it advises.  metric->_struct_size need not
- * be set.  *out becomes its verdict, whose decision is TP_GO to TP_FINISH; -1:
+/* Tells an advisor an intermediate result.  metric->_struct_size need not be
+ * set.  *out becomes its verdict, whose decision is TP_GO to TP_FINISH; -1:
  * TP_GO. */
 int tuner_metric(struct tuner *t, uint64_t id, const double *x,
                  const struct tp_metric *metric, struct tp_verdict *out,
                  struct err *err);
 
-/* Takes out the next decision that the plugin has made with host->decide(), in
- * the order in which it did; false: there is none.  `decision` is TP_STOP to
- * TP_RELEASE, id whatever it gave. */
+/* Takes the next decision that the plugin has made with host->decide(), in
+ * their order; false: there is none.  `decision` is TP_STOP to TP_RELEASE, id
+ * whatever the plugin gave. */
 bool tuner_next_decision(struct tuner *t, uint64_t *id, int *decision);
 
-/* result->_struct_size need not be set. */
+/* Tells a result; result->_struct_size need not be set. */
 int tuner_tell(struct tuner *t, uint64_t id, const double *x,
                const struct tp_result *result, struct err *err);
 
-/* `how` is an enum tp_ended_how. */
+/* Tells the end of a trial; `how` is an enum tp_ended_how. */
 int tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
                 struct err *err);
 
-/* See struct tp_tuner: only where tuner_plugin(t)->tuner.score is set.  The
- * points have passed space_check(). */
+/* Scores points, as struct tp_tuner says: only where
+ * tuner_plugin(t)->tuner.score is set.  The points have passed
+ * space_check(). */
 int tuner_score(struct tuner *t, const double *const *points, size_t n,
                 double *out, struct err *err);
 
-/* Appends what the tuner and its filters know.  1; 0: nothing, because one of
- * them has no save() or there is no search space: it is to be replayed; -1:
+/* Appends the state of the tuner and its filters.  1; 0: nothing, because one
+ * of them has no save() or there is no search space: it is to be replayed; -1:
  * failed (ERR_PLUGIN, ERR_MEMORY), or out is full.  out keeps its length but
  * for 1. */
 int tuner_save(struct tuner *t, struct buf *out, struct err *err);
@@ -129,8 +133,8 @@ int tuner_save(struct tuner *t, struct buf *out, struct err *err);
  * loaded, and only tuner_free() is of use. */
 int tuner_load(struct tuner *t, struct unpack *state, struct err *err);
 
-/* While barred every call fails, and reaches neither it nor a filter: for a
- * command that ended the process before. */
+/* While barred every call fails, and reaches neither the plugin nor a filter:
+ * for a command that ended the process before. */
 void tuner_bar(struct tuner *t, bool barred);
 
 #endif

@@ -21,11 +21,11 @@ sender_name(enum sender sender)
     return "router";
 }
 
-#define SHOWN 300 /* bytes of a frame in an error */
-#define BEFORE 60 /* of them, in front of the first difference */
+#define SHOWN 300 /* bytes of a frame that an error shows */
+#define BEFORE 60 /* how many of them stand before the first difference */
 
-/* Where the payloads begin to differ, less some bytes to recognise it by; 0
- * when all of both can be shown, or there is only one. */
+/* Where to begin to show two payloads: some bytes before they differ; 0 when
+ * both can be shown whole, or there is only one. */
 static size_t
 show_from(const struct emission *a, const struct emission *b)
 {

@@ -13,8 +13,8 @@ struct err;
 
 bool difference_same(const struct emission *a, const struct emission *b);
 
-/* Either may be NULL: nothing.  `offset` is where in the log `path` it was
- * seen; returns -1. */
+/* Says in err how two frames differ, either of which may be NULL: missing.
+ * `offset` is where in the log `path` the difference was seen; returns -1. */
 int difference_tell(const char *path, uint64_t offset,
                     const struct emission *recorded,
                     const struct emission *derived, struct err *err);

@@ -26,8 +26,9 @@
 struct explaining {
     struct explanation *x;
     struct logtrial trial;
-    struct explain_lines said; /* since the last question */
-    bool failed;               /* out of memory */
+    /* What plugins have said since the last question. */
+    struct explain_lines said;
+    bool failed; /* out of memory */
 };
 
 static void
@@ -55,7 +56,7 @@ explanation_fini(struct explanation *x)
     *x = (struct explanation){0};
 }
 
-/* A copy; NULL stays NULL. */
+/* A copy of a text; NULL stays NULL. */
 static char *
 copy(struct explaining *e, const char *text, size_t len)
 {
@@ -77,7 +78,7 @@ static void
 note_suggestion(struct explaining *e, const struct history_fact *f)
 {
     if (e->x->suggestion != NULL)
-        return; /* sent again, after a restart */
+        return; /* the TR was sent again, after a restart */
     e->x->asked = f->record->number;
     e->x->asked_us = f->time_us;
     e->x->suggestion = copy(e, f->payload, f->len);
@@ -90,7 +91,8 @@ note_metric(struct explanation *x, const struct history_fact *f)
 
     if (!m->final && m->standing == HISTORY_COUNTS)
         x->latest_step = m->base + m->sequence;
-    /* The tuner is told a result behind the end, too, where there was none. */
+    /* The tuner is told a result behind the trial's end, too, where there was
+     * none. */
     if (m->final && x->final == 0 && m->n_values > 0 &&
         (m->standing == HISTORY_COUNTS || m->standing == HISTORY_LATE)) {
         x->final = f->record->number;
@@ -98,7 +100,7 @@ note_metric(struct explanation *x, const struct history_fact *f)
     }
 }
 
-/* What is said of the trial, by any of its names. */
+/* Notes what a fact says of the trial, by any of its names. */
 static void
 note(struct explaining *e, const struct history_fact *f)
 {
@@ -121,7 +123,8 @@ note(struct explaining *e, const struct history_fact *f)
         else if (x->decided == 0 &&
                  strcmp(f->decision.what, trial_decision_name(TRIAL_RELEASE)) !=
                      0)
-            x->decided = f->record->number; /* else it has ended before */
+            /* else the trial has ended before */
+            x->decided = f->record->number;
         break;
     case HISTORY_ENDED:
         if (f->trial != NULL) {
@@ -144,7 +147,7 @@ note(struct explaining *e, const struct history_fact *f)
         x->latest = f->trial->latest;
 }
 
-/* The name of the head's tuner or assessor. */
+/* The name of the tuner or assessor in the head. */
 static char *
 name_in(struct explaining *e, struct jval head, const char *side)
 {
@@ -202,7 +205,7 @@ walk(struct explaining *e, const char *path, struct err *err)
     return rc;
 }
 
-/* Which command asked for it. */
+/* Finds the command that asked for the suggestion. */
 static void
 find_asker(struct explanation *x, struct log_reader *file)
 {
@@ -329,7 +332,7 @@ explain_run(const struct explain_setup *setup, struct explanation *out,
     *out = (struct explanation){
         .latest = NAN, .value = NAN, .threshold = NAN, .result = NAN};
     rc = read_log(&e, setup, err);
-    replay.until = out->ended; /* nothing is said of it behind its end */
+    replay.until = out->ended; /* nothing is said of the trial behind its end */
     if (rc == 0)
         rc = replay_run(&replay, &report, err);
     if (rc == 0 && e.failed)

@@ -17,7 +17,7 @@ struct log;
 struct plugin_paths;
 
 struct explain_line {
-    char *who, *text; /* "tuner random" */
+    char *who, *text; /* "tuner random"; what it said */
 };
 
 struct explain_lines {
@@ -25,37 +25,39 @@ struct explain_lines {
     size_t n, cap;
 };
 
-/* Arrival numbers are 0 where there is no such command; texts are owned. */
+/* Why a trial is as it is.  Arrival numbers are 0 where there is no such
+ * command; texts are owned. */
 struct explanation {
     char *job, *parameter;  /* its two names; NULL: not known */
     char *tuner, *assessor; /* as in the log's head; NULL: none */
 
-    uint64_t dropped; /* the log has lost the commands up to this one */
+    uint64_t dropped; /* the log has lost the commands up to that number */
 
-    uint64_t asked;   /* the cause of its TR */
+    uint64_t asked;   /* the command because of which its TR was sent */
     char asked_by[3]; /* the code of that command */
     int64_t asked_us; /* the TR's time */
     char *suggestion; /* the TR's payload */
     struct explain_lines why;
-    uint64_t recovered; /* AD: it is of an earlier run */
+    /* The AD that brought it, when it is from an earlier run. */
+    uint64_t recovered;
 
     uint64_t reports; /* intermediate metrics of its newest attempt */
     uint64_t latest_step;
     double latest; /* NaN: none is a number */
     uint64_t attempts;
 
-    uint64_t judgements; /* how often the assessor looked */
-    uint64_t judged;     /* the cause of the last one */
+    uint64_t judgements; /* how often the assessor judged it */
+    uint64_t judged; /* the command behind which the last judgement was made */
     uint64_t step;
     bool stop;
-    enum trial_decision decision; /* of the last one */
+    enum trial_decision decision; /* decided in the last judgement */
     double value, threshold;      /* NaN: nothing was compared */
     char *rule;
     struct explain_lines judged_why;
-    uint64_t killed;  /* the cause of its KI */
-    uint64_t decided; /* of its DT that paused or finished it */
+    uint64_t killed;  /* the command because of which its KI was sent */
+    uint64_t decided; /* the command because of which its DT was sent */
 
-    uint64_t final; /* its final metric */
+    uint64_t final; /* the command with its final metric */
     double result;
     uint64_t ended;
     const char *event; /* "SUCCEEDED" */
@@ -68,8 +70,9 @@ struct explain_setup {
     const struct log *log;
 };
 
-/* -1: err tells: there is no such trial (ERR_INPUT), or why the log could not
- * be replayed.  explanation_fini() is to be called in any case. */
+/* Explains a trial.  -1: err tells: there is no such trial (ERR_INPUT), or why
+ * the log could not be replayed.  explanation_fini() is to be called in any
+ * case. */
 int explain_run(const struct explain_setup *setup, struct explanation *out,
                 struct err *err);
 void explanation_fini(struct explanation *x);

@@ -24,16 +24,18 @@ struct fork {
     const struct fork_setup *setup;
     struct fork_report *report;
     struct log_reader *file; /* the old log */
-    char *path;              /* of the new one ... */
-    int fd;                  /* ... -1: not made yet */
+    char *path;              /* path of the new log ... */
+    int fd;                  /* ... its descriptor; -1: not made yet */
     struct buf out, head;
     struct held *held, *held_last;
-    struct map acknowledged; /* arrivals whose AK had been sent */
-    uint64_t last;           /* input that was kept */
-    int64_t time_us;         /* of the last record that was kept */
-    bool changed;            /* the head is another one */
-    bool judged_anew;        /* by another assessor, or none */
-    bool full;               /* the first input behind the last was seen */
+    /* Arrival numbers of commands whose AK was on record. */
+    struct map acknowledged;
+    uint64_t last;   /* the last input that was kept */
+    int64_t time_us; /* time of the last record that was kept */
+    bool changed;    /* the new head differs from the old one */
+    /* By another assessor than the recorded one, or by none. */
+    bool judged_anew;
+    bool full; /* the first input behind the last was seen */
     bool made_folder;
     bool failed; /* out of memory */
 };
@@ -57,7 +59,8 @@ change_policy(struct policy *p, const struct fork_changes *c, struct err *err)
     return 0;
 }
 
-/* Arguments alone change those of the plugin that is there. */
+/* Applies the changes of plugins; arguments alone change those of the plugin
+ * that is there. */
 static int
 change_plugins(struct session_setup *s, const struct fork_changes *c,
                struct err *err)
@@ -91,8 +94,8 @@ change_plugins(struct session_setup *s, const struct fork_changes *c,
     return 0;
 }
 
-/* Whoever comes new is told which way the experiment goes, which one from
- * before there was a direction says by `maximize` alone. */
+/* Tells a new plugin the direction of the experiment.  A log from before there
+ * was a direction tells it by `maximize` alone. */
 static int
 direct_changed(struct session_setup *s, const struct fork_changes *c,
                struct json *made[2], struct err *err)
@@ -176,14 +179,14 @@ fork_head(struct fork *f, const struct record *old, struct err *err)
 
 struct said {
     struct fork *f;
-    struct buf records; /* encoded, of the cause in hand */
+    struct buf records; /* records of the cause in hand, encoded */
     uint64_t cause;
-    bool open; /* that cause's answers are still to be sent */
+    bool open; /* that cause's answers have not been sent */
     int rc;
     struct err err;
 };
 
-/* A cause's answers are on record together, or follow together. */
+/* Ends a cause: its answers are on record together, or follow together. */
 static void
 close_cause(struct said *s)
 {
@@ -218,8 +221,8 @@ take_said(void *ctx, const struct emission *e)
     s->f->report->answers += !s->open;
 }
 
-/* Appends what the new assessor says of what has been copied, but for what is
- * still to be sent. */
+/* Appends what the new assessor answers to the copied inputs, but for what will
+ * be sent when the session goes on. */
 static int
 fork_judged(struct fork *f, struct err *err)
 {
@@ -283,7 +286,7 @@ fork_flush(struct fork *f, struct err *err)
     return 0;
 }
 
-/* All so far is on stable storage, and says so. */
+/* Syncs all records so far, and adds a sync mark. */
 static int
 seal(struct fork *f, struct err *err)
 {
@@ -348,7 +351,7 @@ note_end(struct fork *f, const struct record *r)
     command_free(cmd);
 }
 
-/* Which acknowledgements had been given is asked again by fork_judged(). */
+/* Notes that an acknowledgement was sent, as fork_judged() needs to know. */
 static int
 note_said(struct fork *f, const struct record *r)
 {
@@ -358,7 +361,7 @@ note_said(struct fork *f, const struct record *r)
     return 0;
 }
 
-/* Letters of PROTOCOL.md's S records, without those of the assessor. */
+/* Copies a skipped record without the letters of the assessor's half. */
 static int
 copy_skip(struct fork *f, const struct record *r, struct err *err)
 {
@@ -434,7 +437,7 @@ copy(struct fork *f, const struct record *r, struct err *err)
 
 struct held {
     struct held *next;
-    struct record record; /* its payload stays in the old log's map */
+    struct record record; /* its payload lies in the old log's map */
 };
 
 static int
@@ -459,8 +462,8 @@ bars(const struct record *r)
            memchr(r->payload, 'x', (size_t)(space - r->payload)) != NULL;
 }
 
-/* All of it, or, where it never happened, its answers alone, and what must not
- * be tried again. */
+/* Writes the records that were held back; where they never happened, only the
+ * answers among them, and what must not be tried again. */
 static int
 let_go(struct fork *f, bool happened, struct err *err)
 {
@@ -485,7 +488,7 @@ take(struct fork *f, const struct record *r, struct err *err)
 {
     bool input = record_is_input(r->kind);
 
-    if (f->full) /* behind the last input: nothing of it has happened */
+    if (f->full) /* behind the last input: nothing held back has happened */
         return bars(r) && r->number <= f->setup->at ? copy(f, r, err) : 0;
     if (input && r->number > f->setup->at) {
         f->full = true;

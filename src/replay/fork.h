@@ -23,7 +23,7 @@ struct err;
 struct log;
 struct plugin_paths;
 
-/* NULL, false: as it was. */
+/* What to change; members that are NULL or false leave it as it was. */
 struct fork_changes {
     const char *tuner, *assessor;
     struct jval tuner_args, assessor_args; /* objects, or null */
@@ -34,23 +34,23 @@ struct fork_changes {
 
 struct fork_setup {
     const char *path;   /* of the log */
-    const char *folder; /* the new one; made, or without a log in it */
-    uint64_t at;        /* the last input */
+    const char *folder; /* for the new log; is made, or has no log in it */
+    uint64_t at;        /* number of the last input to be kept */
     const struct fork_changes *changes;
     const struct plugin_paths *paths;
     const struct log *log; /* for the lines that handlers write */
 };
 
 struct fork_report {
-    uint64_t inputs;  /* kept */
-    uint64_t answers; /* kept */
-    uint64_t unsent;  /* that follow when it goes on */
+    uint64_t inputs;  /* inputs that were kept */
+    uint64_t answers; /* answers that were kept */
+    uint64_t unsent;  /* answers that follow when the session goes on */
     struct map ended; /* trial_job_id of each trial that has ended: non-NULL */
-    uint64_t seed;    /* the new head's */
+    uint64_t seed;    /* the seed in the new head */
 };
 
-/* -1: err tells why, and what was made is removed again.  fork_report_fini()
- * in either case. */
+/* Forks a log.  -1: err tells why, and what was made is removed again.
+ * fork_report_fini() is to be called in either case. */
 int fork_run(const struct fork_setup *setup, struct fork_report *report,
              struct err *err);
 void fork_report_fini(struct fork_report *report);

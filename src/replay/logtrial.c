@@ -24,12 +24,11 @@ enum rank { RANK_NONE, RANK_HINT, RANK_NOTE, RANK_METRIC };
 /* What a record says of a trial; the texts lie in `doc` and `hint`. */
 struct said {
     struct json *doc, *hint;
-    const char *job;     /* NULL: nothing */
-    char number[24];     /* a parameter_id that is one, as text */
-    const char *label;   /* or that is a text */
-    enum rank rank;      /* how far it is to be believed that the two belong
-                            together */
-    struct jval several; /* AD: array of records */
+    const char *job;   /* NULL: the record names no job */
+    char number[24];   /* its parameter_id, where that is a number, as text */
+    const char *label; /* its parameter_id, where that is a text */
+    enum rank rank;    /* how far to trust that the job ran these parameters */
+    struct jval several; /* AD: the array of its records */
 };
 
 static const char *
@@ -65,7 +64,7 @@ read_job(struct said *s, struct jval object)
         s->job = NULL;
 }
 
-/* EN: the parameter_id stands in JSON inside JSON. */
+/* Reads the parameter_id of an EN, which stands in JSON inside of JSON. */
 static void
 read_hint(struct said *s, struct jval object)
 {
@@ -96,7 +95,8 @@ rank_of(const struct record *r)
     return is_code(r, "EN") ? RANK_HINT : RANK_NONE;
 }
 
-/* The program's own ids (`<t`) name nothing here. */
+/* Whether the record is of a kind that names trials.  Frames of a program
+ * (`<t`) do not: its ids are its own. */
 static bool
 speaks_of_trials(const struct record *r)
 {
@@ -119,7 +119,7 @@ said_fini(struct said *s)
     json_free(s->hint);
 }
 
-/* False: it speaks of no trial. */
+/* Reads what a record says of a trial.  False: nothing. */
 static bool
 said_read(struct said *s, const struct record *r)
 {
@@ -153,7 +153,8 @@ equal(const char *a, const char *b)
     return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* One record of an AD, which may be JSON in a text. */
+/* Whether a record of an AD, which may be JSON in a text, names the
+ * parameters. */
 static bool
 element_has(struct jval element, const char *parameter)
 {
@@ -196,7 +197,7 @@ is_plain(const char *word)
     return true;
 }
 
-/* False: the payload cannot name it, however it is spelt. */
+/* Whether the payload may hold the word, in whatever spelling. */
 static bool
 may_name(const struct record *r, const char *word)
 {
@@ -210,14 +211,15 @@ may_name(const struct record *r, const char *word)
 
 struct search {
     const char *word;
-    bool damaged; /* err says where: what lies behind was not looked at */
-    bool is_job, is_parameter; /* something bears that name */
-    char *parameter, *job;     /* the other name, when the word is the one */
-    enum rank of_job, of_parameter; /* how far to believe them */
+    bool damaged; /* err says where; the records behind were not searched */
+    bool is_job, is_parameter; /* a job, or a suggestion, has that name */
+    /* The trial's other name, when the word is the first. */
+    char *parameter, *job;
+    enum rank of_job, of_parameter; /* how far to trust each of them */
 };
 
-/* Takes a name in place of the one before where it is to be believed more;
- * also, if `last`, where both stand in a note. */
+/* Takes a name in place of the one before when it is to be trusted more; also,
+ * if `last`, when both are from a note. */
 static int
 better(char **name, enum rank *rank, enum rank new_rank, const char *text,
        bool last)
@@ -274,8 +276,8 @@ search_log(struct search *s, struct log_reader *file, struct err *err)
     return rc;
 }
 
-/* A job that only its end, or a note, says to have run this parameter_id, while
- * a better word of the same job names another one, is not it. */
+/* Drops the job when only its end, or a note, says that it ran this
+ * parameter_id, while something more trustworthy names another one for it. */
 static int
 drop_swapped(struct search *s, struct log_reader *file, struct err *err)
 {
@@ -294,7 +296,8 @@ drop_swapped(struct search *s, struct log_reader *file, struct err *err)
     return rc;
 }
 
-/* The word is the one name, *other, which is taken, the other. */
+/* Makes the word one of the trial's names and *other, which is taken, the
+ * other. */
 static int
 adopt(char **one, char **two, const char *word, char **other)
 {
@@ -319,7 +322,7 @@ logtrial_find(struct logtrial *t, struct log_reader *file, const char *word,
         rc = search_log(&s, file, err);
         word = s.is_job || s.is_parameter ? id : word;
     }
-    /* Else it is for who walks the log next to tell. */
+    /* Else the next walk over the log tells of the damage. */
     if (s.damaged && !s.is_job && !s.is_parameter)
         rc = -1;
     *t = (struct logtrial){NULL, NULL, true};
@@ -356,8 +359,8 @@ logtrial_fini(struct logtrial *t)
 
 /* ---- telling ---- */
 
-/* A metric or a note with one of the names tells the other one; without
- * memory for it the trial stays known by one. */
+/* Learns the trial's second name from a metric or a note that has both; out of
+ * memory leaves it known by one. */
 static void
 learn(struct logtrial *t, const struct said *s, bool job)
 {
@@ -374,8 +377,9 @@ learn(struct logtrial *t, const struct said *s, bool job)
     t->may_learn = false;
 }
 
-/* Whether the parameters it names can make it ours: not when it is of another
- * job, or when only its end names them and the log was looked through. */
+/* Whether a record that names the trial's parameters may be about it: not when
+ * it is about another job, or when only that job's end names them and the log
+ * was searched. */
 static bool
 may_be(const struct logtrial *t, const struct said *s)
 {

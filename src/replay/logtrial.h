@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* logtrial.h - which records of a log are of one trial.
+/* logtrial.h - which records of a log are about one trial.
  *
  * A trial has two names: the manager's (trial_job_id) and the dispatcher's
  * (parameter_id), and most records hold only one of them.  What a trial's own
  * metrics say counts; then its last note; what its end says is a hint, as in
- * history.h.
- * One thread. */
+ * history.h. One thread. */
 #ifndef REPLAY_LOGTRIAL_H
 #define REPLAY_LOGTRIAL_H
 
@@ -18,8 +17,8 @@ struct record;
 struct logtrial {
     char *job;       /* trial_job_id; NULL: none is known */
     char *parameter; /* parameter_id as text; NULL: none is known */
-    bool may_learn;  /* found by word alone: the first record with both names
-                        tells the other one */
+    bool may_learn;  /* the log was not searched: the first record with both
+                        names tells the other */
 };
 
 /* Finds the trial that `word` names, a trial_job_id, else a parameter_id, else
@@ -30,8 +29,8 @@ int logtrial_find(struct logtrial *t, struct log_reader *file, const char *word,
                   struct err *err);
 void logtrial_fini(struct logtrial *t);
 
-/* Whether the record is of this trial: its TR, ME, NT, KI, DT, AK, EN, or AD.
- */
+/* Whether the record is about this trial: its TR, ME, NT, KI, DT, AK, EN, or
+ * AD. */
 bool logtrial_has(struct logtrial *t, const struct record *record);
 
 #endif

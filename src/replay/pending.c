@@ -8,7 +8,8 @@ struct pending_list {
     struct emission *first, *last;
 };
 
-/* Sorted by its bytes it is so by cause, the tuner's first. */
+/* The key of a list; sorted by its bytes the lists are in the order of causes,
+ * the tuner's first. */
 struct key {
     uint64_t cause, sender;
 };

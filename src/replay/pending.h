@@ -19,23 +19,24 @@ void pending_fini(struct pending *p);
 /* Copies e to the end of its list. */
 void pending_add(struct pending *p, const struct emission *e);
 
-/* The oldest of that cause and sender, to be freed; NULL: none. */
+/* Takes the oldest frame of that cause and sender, to be freed; NULL: there is
+ * none. */
 struct emission *pending_take(struct pending *p, uint64_t cause,
                               enum sender sender);
 
-/* The same, borrowed. */
+/* The oldest frame of that cause and sender, borrowed; NULL: there is none. */
 const struct emission *pending_peek(const struct pending *p, uint64_t cause,
                                     enum sender sender);
 
-/* Walks the lists: the first of the next one; start with *at = 0, NULL at the
- * end. */
+/* Walks over the lists: the first frame of the next list; start with *at = 0,
+ * NULL at the end. */
 const struct emission *pending_next(const struct pending *p, size_t *at);
 
-/* Of each list in its order; lists by cause, the tuner's first.  An array of
- * p->frames, to be freed; NULL: out of memory. */
+/* All frames, each list in its order; lists by cause, the tuner's first.  An
+ * array of p->frames, to be freed; NULL: out of memory. */
 const struct emission **pending_all(const struct pending *p);
 
-/* The one with the lowest cause, borrowed; NULL: none. */
+/* The frame with the lowest cause, borrowed; NULL: there is none. */
 const struct emission *pending_first(const struct pending *p);
 
 #endif

@@ -21,28 +21,29 @@ struct play {
     const struct play_setup *setup;
     struct play_report *report;
     struct script script;
-    struct script_answer **recorded[CMD_COUNT]; /* TR and NO by number */
+    struct script_answer *
+        *recorded[CMD_COUNT]; /* the recorded TR and NO, each by its number */
     struct program program;
     struct play_trial *trials;
     size_t n_trials, trials_cap;
     struct map ids, jobs;
-    size_t at; /* the next step */
+    size_t at; /* the next step of the script */
     int64_t moved_ns;
-    bool silent; /* it was, for longer than the deadline */
+    bool silent; /* the program was silent for longer than the deadline */
     bool failed; /* out of memory */
 };
 
 #define PLAY_LINES_MAX ((size_t)1 << 20) /* bytes */
 
-/* A TR that came. */
+/* A TR of the program's. */
 struct play_trial {
     char *payload, *id; /* id: as JSON */
     size_t len;
 };
 
-/* What came for a trial. */
+/* What the program sent about a trial. */
 struct play_job {
-    bool killed, recorded; /* recorded: the log has a KI, too */
+    bool killed, recorded; /* killed by the program; in the log, too */
     bool paused;
     size_t acks;
 };
@@ -63,7 +64,7 @@ static void play_judge(struct play *p);
 
 /* ---- what comes ---- */
 
-/* False: it was there already. */
+/* Notes a TR; false: one with that id came before. */
 static bool
 take_trial(struct play *p, const struct frame *f, const char *id)
 {
@@ -92,7 +93,7 @@ take_trial(struct play *p, const struct frame *f, const char *id)
     return true;
 }
 
-/* False: a second one. */
+/* Notes a KI; false: a second one for that trial. */
 static bool
 take_kill(struct play *p, const char *name)
 {
@@ -153,7 +154,7 @@ take_frame(struct play *p, const struct frame *f)
     free(key);
 }
 
-/* -1: it is no frame. */
+/* Takes in a frame of the program's.  -1: the bytes are none. */
 static int
 receive(struct play *p)
 {
@@ -181,7 +182,7 @@ all_came(const struct play *p)
     return true;
 }
 
-/* What it waits for, in words; NULL: nothing. */
+/* What the step waits for, in words; NULL: nothing. */
 static const char *
 lacks(const struct play *p, const struct script_step *step)
 {
@@ -202,7 +203,7 @@ lacks(const struct play *p, const struct script_step *step)
     return NULL;
 }
 
-/* True: nothing is left to be sent. */
+/* Queues all frames that may be sent; true: none is left. */
 static bool
 send_ready(struct play *p)
 {
@@ -249,7 +250,7 @@ tell_silence(struct play *p)
 
 enum { IN, OUT, GONE, N_FDS };
 
-/* 1: something happened, 0: silence. */
+/* Waits for the program.  1: something happened, 0: silence. */
 static int
 wait_for_it(struct play *p, struct pollfd fds[N_FDS])
 {
@@ -269,7 +270,7 @@ wait_for_it(struct play *p, struct pollfd fds[N_FDS])
     return n < 0 && errno == EINTR ? 1 : n != 0;
 }
 
-/* What it wrote before it ended is still in the pipe. */
+/* Reads what the program wrote before it ended, which is still in the pipe. */
 static void
 drain(struct play *p)
 {
@@ -313,7 +314,7 @@ converse(struct play *p)
 
 /* ---- start and end ---- */
 
-/* The n-th of each code. */
+/* Numbers the recorded answers of each code. */
 static int
 number_answers(struct play *p)
 {
@@ -407,8 +408,8 @@ play_report_fini(struct play_report *report)
 
 /* ---- words of a command ---- */
 
-/* The texts lie behind the pointers, in one piece of memory: at most one word
- * for each two bytes. */
+/* The words of a command line; their texts lie behind the pointers, in one
+ * piece of memory: at most one word for each two bytes. */
 struct words {
     const char **argv;
     size_t n;
@@ -434,7 +435,7 @@ close_word(struct words *w)
     w->open = false;
 }
 
-/* Splits; false: a shell is needed. */
+/* Splits the text into words; false: a shell is needed. */
 static bool
 split(struct words *w, const char *text)
 {
@@ -491,8 +492,8 @@ play_words(const char *text, bool *shell, struct err *err)
 
 /* ---- one step ---- */
 
-/* The frame's payload with the id that the program gave, or, of an EN, with
- * the TR that it sent. */
+/* Writes a frame's payload with the id that the program gave the trial; for an
+ * EN, with the TR that it sent. */
 static void
 rename_trial(const struct play *p, const struct script_step *step,
              struct jval object, struct buf *out)
@@ -527,7 +528,7 @@ is_as_recorded(const struct play *p, const struct script_step *step)
     return strcmp(a->key, t->id) == 0;
 }
 
-/* Queues the frame, with the id that the program gave. */
+/* Queues a frame, with the id that the program gave the trial. */
 static void
 play_send(struct play *p, const struct script_step *step)
 {
@@ -566,7 +567,7 @@ play_differ(struct play *p, const char *fmt, ...)
     buf_printf(&p->report->lines, "%s\n", line);
 }
 
-/* What came for the trial of that name; NULL: out of memory. */
+/* What the program sent about the trial of that name; NULL: out of memory. */
 static struct play_job *
 play_job(struct play *p, const char *name)
 {
@@ -583,7 +584,8 @@ play_job(struct play *p, const char *name)
     return job;
 }
 
-/* The n-th frame of that code (from 0) names `key` (NULL: nothing). */
+/* Compares the n-th frame of that code (from 0) by its `key`; NULL: it has
+ * nothing to compare. */
 static void
 play_compare_id(struct play *p, enum command_code code, size_t n,
                 const char *key)
@@ -591,7 +593,7 @@ play_compare_id(struct play *p, enum command_code code, size_t n,
     const struct script_answer *a;
 
     if (n >= p->report->counts[code].recorded)
-        return; /* the count tells */
+        return; /* that the number of frames differs is told */
     a = p->recorded[code][n];
     if (key == NULL || a->key == NULL || strcmp(key, a->key) != 0)
         play_differ(p, "%s %zu: parameter_id %.100s recorded, %.100s came",
@@ -643,7 +645,7 @@ compare_kills(struct play *p)
     }
 }
 
-/* When nothing comes any more. */
+/* Judges what came, when nothing more will come. */
 static void
 play_judge(struct play *p)
 {

@@ -28,25 +28,25 @@ struct play_setup {
 
 struct play_count {
     size_t recorded, came;
-    size_t needed; /* of the recorded ones; the others were on their way when
-                      the session ended */
+    size_t needed; /* how many of the recorded frames had to come; the others
+                      were on their way when the session ended */
 };
 
 struct play_report {
-    size_t frames, sent; /* of the manager */
+    size_t frames, sent; /* of the manager's: in the log; sent */
     size_t left_out;     /* requests that a stop dropped: not sent */
     size_t crossed;      /* kills that crossed the end of their trial */
-    bool resumed, ended; /* as struct script's; ended: by TE, end of file */
+    bool resumed, ended; /* as in struct script; ended: by TE, or end of file */
     struct play_count counts[CMD_COUNT];
     size_t same_bytes; /* TR whose payload is the recorded one */
     size_t differences;
-    struct buf lines; /* a line each of the first PLAY_LINES of them */
+    struct buf lines; /* the first PLAY_LINES differences, a line each */
     char how[64];     /* "exit status 0" */
 };
 #define PLAY_LINES 20
 
-/* -1: err says why it could not be played.  play_report_fini() in either
- * case. */
+/* Plays a log.  -1: err says why it could not be played. play_report_fini() is
+ * to be called in either case. */
 int play_run(const struct play_setup *setup, struct play_report *report,
              struct err *err);
 void play_report_fini(struct play_report *report);

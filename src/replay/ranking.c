@@ -23,7 +23,7 @@
 #include "plugin/given_arg.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
-#include "replay/described.h"
+#include "replay/whatif.h"
 #include "replay/script.h"
 #include "space/space.h"
 
@@ -518,7 +518,8 @@ begin(struct ranking_walk *w, struct err *err)
         return -1;
     buf_init(&text, DESCRIBED_MAX);
     tuner_describe(w->tuner, &text);
-    w->out->tuner = described(&text, w->out->maximize, &w->out->against);
+    w->out->tuner =
+        whatif_description(&text, w->out->maximize, &w->out->against);
     if (w->out->tuner == NULL)
         return no_memory(err);
     w->out->can_rank = tuner_plugin(w->tuner)->tuner.score != NULL;

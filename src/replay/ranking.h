@@ -42,7 +42,7 @@ struct ranking_trial {
     double final;
     size_t known_then; /* results there were when it was given out ... */
     size_t known;      /* ... and before its own */
-    bool unfit;        /* its result does not fit the space any more */
+    bool unfit;        /* the result does not fit the search space any more */
     double rank;       /* part of the prior that the tuner likes less, 0..1;
                           NaN: no opinion, or it cannot rank */
     char *own;         /* what it would ask for itself, JSON; NULL: it ranks,

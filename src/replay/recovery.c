@@ -22,8 +22,9 @@ ignore(void *ctx, uint64_t first, uint64_t n)
 
 static const struct viewer nobody = {.owed = ignore};
 
-/* A NO that is no word on a later one: of no units it is the space's, and the
- * manager hears of it. */
+/* Takes a refusal that the log lacks, unless it only announces a later one.
+ * A refusal of no units is that of the search space, which the manager hears
+ * of. */
 static void
 take_refusal(struct recovery *r, const struct emission *no)
 {
@@ -34,9 +35,9 @@ take_refusal(struct recovery *r, const struct emission *no)
         r->spaceless = false;
 }
 
-/* What the manager may count on; -1: out of memory. */
+/* Counts what the manager may rely on; -1: out of memory. */
 static int
-count(struct recovery *r)
+count_promises(struct recovery *r)
 {
     const struct session *s = r->rest.session;
     const struct resend *unread = router_unread(s->router);
@@ -46,7 +47,7 @@ count(struct recovery *r)
     size_t at = 0;
 
     side_see(tuner, &view, &nobody);
-    /* A program that was asked may still say that it takes the space. */
+    /* a program that was asked may still take the search space */
     r->spaceless = !view.has_space && !side_waits(tuner);
     r->owed = side_owed(tuner);
     r->trials = unread->trials;
@@ -80,7 +81,7 @@ recovery_run(const struct recovery_setup *setup, struct logwriter *log,
     memset(out, 0, sizeof *out);
     if (replay_run(&replay, &out->report, err) != 0)
         return -1;
-    if (count(out) != 0)
+    if (count_promises(out) != 0)
         return err_set(err, ERR_MEMORY, "recovery: out of memory");
     return logwriter_cut(log, out->report.torn_bytes, err);
 }

@@ -14,9 +14,11 @@ struct logwriter;
 struct recovery {
     struct replay_rest rest;
     struct replay_report report;
-    uint64_t owed;   /* ids whose TR, or refusal, is still to come */
-    uint64_t trials; /* TR that follow: to be resent, or missing */
-    bool spaceless;  /* IN has to come again: no word on one is due */
+    uint64_t owed; /* ids whose TR, or refusal, is still to come */
+    /* TR that will be sent: again, or because the log lacks them. */
+    uint64_t trials;
+    bool spaceless; /* there is no search space and no answer to one is due: IN
+                       has to come again */
 };
 
 struct recovery_setup {
@@ -25,15 +27,16 @@ struct recovery_setup {
     const struct log *log; /* for what the handlers say; silent meanwhile */
     const struct replay_bar *bars;
     size_t n_bars;
-    const struct log *say; /* for what becomes of snapshots; NULL: log */
-    bool from_front;       /* rather than from the newest snapshot */
+    const struct log *say; /* gets lines about snapshots; NULL: `log` does */
+    bool from_front;       /* replays from the log's front, not from the newest
+                              snapshot */
 };
 
-/* `log` is open, and is cut to its whole records.  -1: err tells why it cannot
- * go on; *out is to be freed in either case. */
+/* Recovers a session.  `log` is open, and is cut to its whole records.  -1: err
+ * tells why the session cannot go on; *out is to be freed in either case. */
 int recovery_run(const struct recovery_setup *setup, struct logwriter *log,
                  struct recovery *out, struct err *err);
-/* What was not taken out of it. */
+/* Frees what the caller did not take out of it. */
 void recovery_fini(struct recovery *r);
 
 #endif

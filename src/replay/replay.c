@@ -42,25 +42,30 @@ struct replay {
     struct replay_report *report;
     struct log_reader *file;
     struct json *head;
-    uint32_t head_sum; /* snapshot_head() of it */
+    uint32_t head_sum; /* snapshot_head() of the log's head */
     struct session *session;
     struct pending pending;
-    struct pending early; /* recorded, of commands that are not handled yet */
-    struct buf text;      /* of the recorded frame in hand */
+    /* Recorded frames of commands that are not handled yet. */
+    struct pending early;
+    struct buf text; /* scratch: of the recorded frame in hand */
     struct skips skips;
     struct session_setup session_setup;
-    uint64_t have[3];     /* by sender: that side came out of a snapshot, as it
-                             was behind this input; 0: it did not */
-    uint64_t upto[3];     /* the same, in segments */
-    uint64_t passed;      /* segment of one that was outdated; 0: none was */
-    bool outdated;        /* so is the one in use */
-    struct chain left[2]; /* by sender: commands an end left */
-    struct chain lost[2]; /* by sender: commands behind a failure that ended
-                             their side, which no record says to be left */
+    uint64_t have[3]; /* by sender: the input behind which a snapshot had the
+                         side's state; 0: none had */
+    uint64_t upto[3]; /* by sender: the segment up to which a snapshot had it */
+    uint64_t passed; /* segment of an outdated snapshot that was passed over; 0:
+                        none was */
+    bool outdated;   /* the snapshot in use turned out to be outdated */
+    /* By sender: commands that the log's end leaves unhandled. */
+    struct chain left[2];
+    /* By sender: commands behind a failure that ended the side, which no record
+     * says to be left. */
+    struct chain lost[2];
     uint64_t last_cause[3]; /* by sender */
-    bool failed[2];         /* by sender: that side ended */
-    bool reached;          /* the end, or the first input behind setup->until */
-    struct err difference; /* from what was recorded early; or none */
+    bool failed[2];         /* by sender: a failure has ended that side */
+    bool reached;           /* the last input that is to be handled was */
+    struct err difference; /* of a frame recorded early from the derived one; or
+                              none */
 };
 
 static int
@@ -101,15 +106,16 @@ listener(const struct replay *r)
     return r->setup->say != NULL ? r->setup->say : r->setup->log;
 }
 
-/* Whether the snapshot in use stands for this input on that side. */
+/* Whether the snapshot in use already has the effect of this input on that
+ * side. */
 static bool
 stands_for(const struct replay *r, uint64_t arrival, enum sender side)
 {
     return arrival <= r->have[side];
 }
 
-/* The calls of this input are barred, as a record in that segment says: a
- * snapshot that was taken before knows nothing of it. */
+/* Notes that a record in that segment bars the calls of this input: a snapshot
+ * that was taken before it has their effect all the same, and is outdated. */
 static void
 note_barred(struct replay *r, uint64_t arrival, enum sender side,
             uint64_t segment)
@@ -157,9 +163,10 @@ load_side(struct replay *r, const struct snapshot *s, enum sender side,
     return 0;
 }
 
-/* The router is at the front where a side is to be replayed. */
+/* Loads the parts of a snapshot.  Where one of the sides lacks a part and has
+ * to be replayed, the router begins at the front, too. */
 static int
-load(struct replay *r, const struct snapshot *s, struct err *err)
+load_snapshot(struct replay *r, const struct snapshot *s, struct err *err)
 {
     bool whole = snapshot_is_whole(s);
 
@@ -178,9 +185,11 @@ load(struct replay *r, const struct snapshot *s, struct err *err)
     return 0;
 }
 
-/* 1: it is used; 0: it is of no use, and the session is new; -1: err. */
+/* Tries to use a snapshot.  1: it is in use; 0: it is of no use, and the
+ * session is new; -1: err tells. */
 static int
-try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
+try_snapshot(struct replay *r, const char *folder, uint64_t segment,
+             struct err *err)
 {
     uint64_t first = log_first_segment(r->file);
     struct snapshot s;
@@ -196,7 +205,7 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
     } else if (!snapshot_is_whole(&s) && first > 1) {
         rc = 0;
         err_set(&why, ERR_LOG, "it has not all sides");
-    } else if (load(r, &s, &why) != 0) {
+    } else if (load_snapshot(r, &s, &why) != 0) {
         rc = new_session(r, err);
     }
     if (rc == 0)
@@ -207,7 +216,7 @@ try_one(struct replay *r, const char *folder, uint64_t segment, struct err *err)
     return rc;
 }
 
-/* Those before it were tried. */
+/* Whether that snapshot is older than those that were tried. */
 static bool
 is_next(const struct replay *r, uint64_t segment)
 {
@@ -231,13 +240,13 @@ try_all(struct replay *r, const char *folder, struct err *err)
 
         if (segment + 1 >= first && is_next(r, segment) &&
             segment < log_last_segment(r->file))
-            rc = try_one(r, folder, segment, err);
+            rc = try_snapshot(r, folder, segment, err);
     }
     free(there);
     return rc;
 }
 
-/* What stood before it cannot be told. */
+/* Refuses an `until` in front of the first input that is on record. */
 static int
 check_until(const struct replay *r, struct err *err)
 {
@@ -252,8 +261,8 @@ check_until(const struct replay *r, struct err *err)
                    restored, restored, until);
 }
 
-/* Makes the session, as a snapshot has it where one is to be used.  -1: err
- * tells. */
+/* Makes the session, with the state of a snapshot where one is to be used. -1:
+ * err tells. */
 static int
 restore(struct replay *r, struct err *err)
 {
@@ -279,7 +288,7 @@ restore(struct replay *r, struct err *err)
 
 /* ---- what a record does to the session ---- */
 
-/* What the log says of that half of the cause; NULL: nothing. */
+/* What skipped records say of that half of the command; NULL: nothing. */
 static struct skip *
 skip_of(const struct replay *r, uint64_t cause, enum sender sender)
 {
@@ -302,9 +311,10 @@ call(struct replay *r, enum sender sender, const struct command *cmd,
     return rc;
 }
 
-/* A failure that ended the recorded session ends this side here, too. */
+/* Handles a command.  A failure that ended the recorded session ends this side
+ * here, too. */
 static void
-handle(struct replay *r, enum sender side, const struct command *cmd)
+handle_command(struct replay *r, enum sender side, const struct command *cmd)
 {
     const struct skip *s = skip_of(r, cmd->arrival, side);
     bool barred = s != NULL && s->barred;
@@ -328,7 +338,8 @@ is_unskipped(const struct skip *s)
     return s == NULL || (!s->dropped && !s->barred && s->left == 0);
 }
 
-/* Handles and frees, or keeps what an end left or a death lost. */
+/* Handles the commands and frees them, or keeps those that the log's end leaves
+ * or that the dispatcher's death lost. */
 static void
 handle_chain(struct replay *r, enum sender side, struct chain *chain)
 {
@@ -346,7 +357,7 @@ handle_chain(struct replay *r, enum sender side, struct chain *chain)
             chain_add(&r->lost[side], cmd);
             continue;
         }
-        handle(r, side, cmd);
+        handle_command(r, side, cmd);
         command_free(cmd);
     }
 }
@@ -358,8 +369,8 @@ close_requests(struct replay *r, uint64_t arrival)
         side_close(r->session->sides[SENDER_DEFAULT]);
 }
 
-/* Some ends make what is owed void: also one right behind a snapshot, with no
- * input in between. */
+/* Takes a record of the session's end, which may void what is owed; it may
+ * stand right behind a snapshot, with no input in between. */
 static void
 take_end(struct replay *r, const struct record *record)
 {
@@ -372,8 +383,8 @@ take_end(struct replay *r, const struct record *record)
             side_close(r->session->sides[SENDER_DEFAULT]);
 }
 
-/* The session goes on: first with what its end left, up to what fails of that;
- * then with what arrives, whatever failed. */
+/* Takes a record of a resumption: handles first the commands that the end left,
+ * up to one that fails; then what arrives is handled, whatever failed. */
 static void
 take_resumed(struct replay *r)
 {
@@ -406,7 +417,7 @@ read_frame(const struct replay *r, const struct record *record,
     return 0;
 }
 
-/* The side of the program that the record is of. */
+/* The side whose program the record is about. */
 static struct side *
 program_side(const struct replay *r, enum sender sender, struct err *err)
 {
@@ -421,7 +432,8 @@ program_side(const struct replay *r, enum sender sender, struct err *err)
     return NULL;
 }
 
-/* What ends its side is remembered by the proxy. */
+/* Takes a frame or an event of a program.  The proxy remembers what ends its
+ * side. */
 static int
 take_program(struct replay *r, const struct record *record, enum sender sender,
              struct err *err)
@@ -530,8 +542,9 @@ first_walk(struct replay *r, struct err *err)
 
 /* ---- comparing ---- */
 
-/* Before the calls of this command were barred it may have said anything.
- * What it gave out then are trials that the tuner does not know. */
+/* Takes a recorded frame of a command whose calls are barred now, and that may
+ * have answered anything before.  Suggestions in it are trials that the tuner
+ * does not know. */
 static void
 take_barred(struct replay *r, const struct emission *e)
 {
@@ -545,7 +558,7 @@ take_barred(struct replay *r, const struct emission *e)
         side_adopt(r->session->sides[e->sender], e->payload, e->len);
 }
 
-/* Frames of this cause and sender cannot be derived, or not yet. */
+/* Whether a frame of this cause and sender cannot be derived, or not yet. */
 static bool
 is_uncompared(struct replay *r, const struct emission *e)
 {
@@ -636,9 +649,9 @@ take(struct replay *r, const struct record *record, struct err *err)
     return 0;
 }
 
-/* All inputs that are to be handled are. */
+/* Says that the last input that is to be handled was. */
 static int
-reach(struct replay *r, struct err *err)
+reach_end(struct replay *r, struct err *err)
 {
     bool first = !r->reached;
 
@@ -648,14 +661,15 @@ reach(struct replay *r, struct err *err)
     return r->setup->reached(r->setup->ctx, r->session, err);
 }
 
-/* Passes over what lies behind `until`: what comes then is only compared. */
+/* Takes the next record.  Behind `until` no input is handled; frames are still
+ * compared. */
 static int
-step(struct replay *r, const struct record *record, struct err *err)
+take_record(struct replay *r, const struct record *record, struct err *err)
 {
     uint64_t until = r->setup->until;
 
     if (until > 0 && record->number > until)
-        return record_is_input(record->kind) ? reach(r, err) : 0;
+        return record_is_input(record->kind) ? reach_end(r, err) : 0;
     if (record_is_input(record->kind))
         r->report->last = record->number;
     if (r->setup->next != NULL &&
@@ -671,7 +685,7 @@ second_walk(struct replay *r, struct err *err)
     enum log_status status;
 
     while ((status = log_next(r->file, &record, err)) == LOG_RECORD)
-        if (step(r, &record, err) != 0)
+        if (take_record(r, &record, err) != 0)
             return -1;
     if (status == LOG_DAMAGED)
         return -1;
@@ -684,7 +698,7 @@ second_walk(struct replay *r, struct err *err)
                        "%s: ends at command %" PRIu64 ", expected %" PRIu64
                        " or more",
                        r->setup->path, r->report->last, r->setup->until);
-    if (reach(r, err) != 0)
+    if (reach_end(r, err) != 0)
         return -1;
     r->report->unsent = r->pending.frames;
     if (r->report->ended && r->pending.frames > 0)
@@ -735,9 +749,9 @@ end(struct replay *r)
     log_close(r->file);
 }
 
-/* 1: that was from a snapshot that is outdated. */
+/* Prepares the walk.  1: from a snapshot that is outdated; try again. */
 static int
-prepare(struct replay *r, struct err *err)
+prepare_walk(struct replay *r, struct err *err)
 {
     *r->report = (struct replay_report){0};
     buf_init(&r->text, SIZE_MAX / 2);
@@ -746,9 +760,9 @@ prepare(struct replay *r, struct err *err)
     return r->outdated;
 }
 
-/* The dispatcher died with commands behind a failure that ended their side,
- * before it could say that they were left.  They are, from now on: whoever
- * goes on records it. */
+/* Handles the commands behind a failure that ended their side, which the
+ * dispatcher did not live to record as left.  They are left from now on: the
+ * caller, who goes on, records it. */
 static int
 take_lost(struct replay *r, struct chain lost[2], struct replay_rest *rest)
 {
@@ -767,7 +781,7 @@ take_lost(struct replay *r, struct chain lost[2], struct replay_rest *rest)
     return 0;
 }
 
-/* For who goes on with it: it does from here. */
+/* Gives the session to the caller, who goes on with it. */
 static int
 hand_over(struct replay *r, struct replay_rest *rest, struct err *err)
 {
@@ -796,7 +810,7 @@ replay_run(const struct replay_setup *setup, struct replay_report *report,
     struct replay r = {.setup = setup, .report = report};
     int rc;
 
-    while ((rc = prepare(&r, err)) > 0) {
+    while ((rc = prepare_walk(&r, err)) > 0) {
         uint64_t passed = r.passed;
 
         end(&r);

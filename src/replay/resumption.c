@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word of --skip, as "t:17". */
+/* Reads an operand of --skip, as "t:17". */
 static int
 read_skip(struct resumption *r, const char *word, struct err *err)
 {
@@ -36,7 +36,7 @@ read_skip(struct resumption *r, const char *word, struct err *err)
     return 0;
 }
 
-/* Words the line about the resumption, which people and the log get. */
+/* Makes the line about the resumption, for people and the log. */
 static void
 word_it(struct resumption *r, const uint64_t at_work[2])
 {
@@ -88,7 +88,7 @@ recover(struct resumption *r, const char *path,
     return rc;
 }
 
-/* Nothing is made in a folder that has no log. */
+/* Opens the log for appending; nothing is made in a folder that has none. */
 static int
 open_log(struct resumption *r, const char *folder,
          const struct plugin_paths *paths, const struct log *log,
@@ -97,7 +97,7 @@ open_log(struct resumption *r, const char *folder,
     char *path = log_find_in(folder, err);
     int rc = -1;
 
-    /* It may name programs, which are about to be started. */
+    /* a log may name programs that are about to be started */
     if (path != NULL && own_check(path, 0, err) == 0)
         r->resume.log = logwriter_reopen(folder, NULL, at_work, err);
     if (r->resume.log != NULL)

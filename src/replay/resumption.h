@@ -15,17 +15,18 @@ struct plugin_paths;
 
 struct resumption {
     struct recovery recovery;
-    struct log log; /* silent while it recovers; the session's */
+    /* Silent while the session is recovered; then the session's. */
+    struct log log;
     struct replay_bar bars[RESUMPTION_SKIPS_MAX];
     struct dispatcher_skip skips[RESUMPTION_SKIPS_MAX];
     const struct emission **missing;
-    struct buf words; /* about it, for people and the log */
+    struct buf words; /* about the resumption, for people and the log */
     struct dispatcher_resume resume;
 };
 
-/* Recovers what stands in `folder` and points setup->resume to it; `skips` are
- * the words of --skip, RESUMPTION_SKIPS_MAX at most.  -1: err tells;
- * resumption_fini() is to be called in either case, *r zeroed before. */
+/* Recovers the session recorded in `folder` and points setup->resume to it;
+ * `skips` are the operands of --skip, RESUMPTION_SKIPS_MAX at most.  -1: err
+ * tells; resumption_fini() is to be called in either case, *r zeroed before. */
 int resumption_begin(struct resumption *r, const char *folder,
                      const char *const *skips, size_t n_skips,
                      const struct plugin_paths *paths, const struct log *log,

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the log has shown of a parameter_id, and of a trial.  Kept until the
- * end, also of trials that have ended, and by frames that were refused, since
+/* What the log has shown of a parameter_id, and of a trial.  It is kept to the
+ * end, also for trials that have ended or whose frames were refused, since
  * those are sent again like all others; so this is no view of the history. */
 struct script_id {
     size_t trial;
@@ -95,7 +95,7 @@ script_parameter_key(const struct parameter_id *id)
 
 /* ---- what a step needs ---- */
 
-/* Which answers a frame of the manager's needs. */
+/* DESIGN.  From here on: which answers a frame of the manager's needs. */
 
 static void *
 script_entry(struct map *m, const void *key, size_t len, size_t size)
@@ -118,7 +118,7 @@ script_job_of(struct script *s, const char *job)
     return script_entry(&s->jobs, job, strlen(job), sizeof(struct script_job));
 }
 
-/* Which TR gave that id; SCRIPT_NONE: none so far. */
+/* Which TR gave that id; SCRIPT_NONE: none did so far. */
 static size_t
 trial_of(const struct script *s, const struct parameter_id *id)
 {
@@ -154,7 +154,7 @@ need_job(struct script *s, struct script_step *step, const char *name,
     return 0;
 }
 
-/* A note's trial is known by its parameter_id. */
+/* Adds what a note needs, whose trial is known by its parameter_id. */
 static void
 need_noted(const struct script *s, struct script_step *step,
            const struct command *cmd)
@@ -174,7 +174,8 @@ need_noted(const struct script *s, struct script_step *step,
     need_trial(step, trial_of(s, &id));
 }
 
-/* What cannot be decoded costs itself there as here: it is sent as it is. */
+/* Finds what a frame needs.  One that cannot be decoded needs nothing: it is
+ * sent as it is, and costs itself there, too. */
 static int
 script_needs(struct script *s, struct script_step *step, struct err *err)
 {
@@ -214,7 +215,7 @@ is_stop(const struct script_step *step)
     return memcmp(step->code, "TE", 2) == 0;
 }
 
-/* A stop that was not the last word: the session was resumed. */
+/* Takes note that a stop was not the session's end: it was resumed. */
 static void
 go_on(struct script *s)
 {
@@ -234,7 +235,7 @@ take_in(struct script *s, const struct record *r, struct err *err)
     struct script_step *step;
 
     if (r->len < 2)
-        return 0; /* replay tells */
+        return 0; /* a replay would tell of the damage */
     go_on(s);
     if (GROW(s->steps, s->n_steps, s->steps_cap) != 0)
         return no_memory(err);
@@ -302,7 +303,7 @@ add_answer(struct script *s, struct script_answer a, struct err *err)
     return 0;
 }
 
-/* That side did not, or not as usual, handle it. */
+/* Whether the side did not handle the command, or not as usual. */
 static bool
 is_skipped(const struct script *s, uint64_t arrival, enum sender side)
 {
@@ -440,7 +441,8 @@ walk(struct script *s,
     return status == LOG_DAMAGED ? -1 : 0;
 }
 
-/* A request that a stop dropped unanswered would be served now. */
+/* Leaves out requests that a stop dropped unanswered: a program would serve
+ * them now. */
 static void
 leave_out_dropped(struct script *s)
 {

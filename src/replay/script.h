@@ -27,29 +27,29 @@ struct log_reader;
 
 #define SCRIPT_NONE SIZE_MAX
 
-/* A frame of the manager. */
+/* A frame that the manager sent. */
 struct script_step {
     char code[3];
-    const char *payload; /* in the log's map */
+    const char *payload; /* lies in the log's map */
     size_t len;
     uint64_t arrival;
-    size_t trials; /* so many TR must have come before it */
-    size_t trial;  /* which of them gave the id it names; SCRIPT_NONE */
-    char *job;     /* its trial, or NULL */
+    size_t trials; /* how many TR must have come before it */
+    size_t trial;  /* which TR gave the id that it names; or SCRIPT_NONE */
+    char *job;     /* the trial that it names, or NULL */
     bool killed;   /* the KI of `job` must have come */
     bool paused;   /* its DT that pauses it, too */
-    size_t acks;   /* so many AK of `job` must have come */
-    bool answered; /* by the tuner's side */
+    size_t acks;   /* how many AK of `job` must have come */
+    bool answered; /* the tuner's side answers it */
 };
 
-/* A frame of the dispatcher; of a TR that was sent twice, or a KI, the first
- * alone. */
+/* A frame that the dispatcher sent; of a TR or a KI that was sent twice only
+ * the first. */
 struct script_answer {
     enum command_code code;
     const char *payload;
     size_t len;
     char *key;   /* TR, NO: its parameter_id as JSON; KI, AK: the trial */
-    bool needed; /* false: it was on its way when the session ended */
+    bool needed; /* false: it was still on its way when the session ended */
 };
 
 struct script {
@@ -62,7 +62,7 @@ struct script {
     struct map ids;  /* parameter_id as JSON -> struct script_id */
     struct map jobs; /* trial_job_id -> struct script_job */
     struct skips skips;
-    uint64_t seed;        /* of the head */
+    uint64_t seed;        /* from the log's head */
     struct policy policy; /* its direction alone */
     size_t max_payload;
     size_t crossed;  /* KI that were written behind their trial's EN */
@@ -72,19 +72,19 @@ struct script {
     bool ends_whole; /* ... or by end of file: all was answered */
 };
 
-/* Reads the whole log; -1: err tells.  script_close() in either case. */
+/* Reads the whole log; -1: err tells.  script_close() is to be called in either
+ * case. */
 int script_open(struct script *s, const char *path, struct err *err);
 void script_close(struct script *s);
 
-/* What a frame from a dispatcher is known by, as struct script_answer's key,
+/* The key by which a frame of a dispatcher is known, see struct script_answer;
  * to be freed; NULL: it has none, or is not as PROTOCOL.md says. */
 char *script_key(enum command_code code, const char *payload, size_t len);
 
 /* Whether it is the DT that pauses a trial. */
 bool script_pauses(enum command_code code, const char *payload, size_t len);
 
-/* A parameter_id as JSON, as in such a key; to be freed, NULL: out of
- * memory. */
+/* A parameter_id as JSON, as in such keys; to be freed; NULL: out of memory. */
 char *script_parameter_key(const struct parameter_id *id);
 
 #endif

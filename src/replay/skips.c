@@ -41,8 +41,8 @@ find_or_add(struct skips *s, uint64_t arrival)
     return of;
 }
 
-/* The letters before the first space: t, a: that half is dropped; behind x:
- * barred; T, A: left; o: it closes. */
+/* Takes in the letters before the first space: t, a: that half is dropped;
+ * behind x: barred; T, A: left; o: requests are dropped from there on. */
 int
 skips_add(struct skips *s, const struct record *record, struct err *err)
 {

@@ -14,11 +14,12 @@
 struct err;
 struct record;
 
-/* Of one half of a command, by enum sender. */
+/* What is said of one half of a command, by enum sender. */
 struct skip {
-    bool dropped;  /* not handled, and never will be */
-    bool barred;   /* handled with calls that fail */
-    unsigned left; /* so often left by an end: handled behind the last */
+    bool dropped; /* not handled, and never will be */
+    bool barred;  /* its calls of the plugin fail */
+    /* How often an end left it: it is handled behind the last end. */
+    unsigned left;
 };
 
 struct skips_of {
@@ -33,14 +34,14 @@ struct skips {
 /* A zeroed struct skips is empty. */
 void skips_fini(struct skips *s);
 
-/* Takes a skipped record in.  -1: out of memory. */
+/* Takes in a skipped record.  -1: out of memory. */
 int skips_add(struct skips *s, const struct record *record, struct err *err);
 
-/* The same as the record "x": its calls fail. */
+/* Bars the command's half, as a record with "x" does. */
 int skips_bar(struct skips *s, uint64_t arrival, enum sender side,
               struct err *err);
 
-/* NULL: nothing is said of it.  May be changed. */
+/* What is said of the command, which may be changed; NULL: nothing. */
 struct skips_of *skips_find(const struct skips *s, uint64_t arrival);
 
 #endif

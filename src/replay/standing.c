@@ -20,8 +20,8 @@
 struct standing_walk {
     struct standing *s;
     uint64_t at;
-    char code[3]; /* of the input being handled */
-    size_t n_out; /* trials that are known by their parameters: sorted */
+    char code[3]; /* code of the input being handled */
+    size_t n_out; /* trials whose parameters are known, which are sorted */
     bool failed;  /* out of memory */
     bool done;
 };
@@ -67,7 +67,8 @@ on_derived(void *ctx, const struct emission *e)
     memcpy(at[list->n++].code, w->code, sizeof w->code);
 }
 
-/* An answer stands in the log: the oldest ones come first, mostly. */
+/* Takes out the cause of an answer that stands in the log; mostly it is an old
+ * one. */
 static void
 arrived(struct standing_list *list, uint64_t cause)
 {
@@ -157,7 +158,7 @@ take_trial(struct standing_walk *w, const struct trial *trial)
     struct standing_trial *to;
 
     if (trial->ended) {
-        w->s->resultless += !trial->told;
+        w->s->resultless += !trial->result_told;
         return;
     }
     to = add_trial(w);
@@ -166,12 +167,12 @@ take_trial(struct standing_walk *w, const struct trial *trial)
     to->parameter = parameter_text(trial->id, trial->label);
     to->number = trial->id;
     to->out = true;
-    to->told = trial->told;
+    to->told = trial->result_told;
     w->failed = w->failed || to->parameter == NULL;
 }
 
-/* Trials are in the order of their numbers: all but labelled ones are found
- * at once. */
+/* Finds a trial.  They are in the order of their numbers: all but labelled ones
+ * are found at once. */
 static struct standing_trial *
 find_trial(const struct standing *s, size_t n, const struct parameter_id *id)
 {
@@ -238,14 +239,14 @@ on_reached(void *ctx, struct session *session, struct err *err)
     w->n_out = w->s->n_trials;
     router_see(session->router, &viewer);
     if (w->s->at == 0)
-        w->s->at = w->at; /* it is as a snapshot has it */
+        w->s->at = w->at; /* nothing but the snapshot was needed */
     w->s->has_space = view.has_space;
     w->s->next_id = view.next_id;
     w->s->finished = trials_n_finished(view.trials);
     w->done = true;
     if (w->failed)
         return err_set(err, ERR_MEMORY, "out of memory");
-    return -1; /* that was all */
+    return -1; /* ends the walk */
 }
 
 int

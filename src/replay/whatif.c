@@ -18,14 +18,16 @@
 #include "dispatcher/session.h"
 #include "dispatcher/side.h"
 #include "frame.h"
+#include "json.h"
 #include "log/log.h"
 #include "log/record.h"
 #include "plugin/assessor.h"
 #include "plugin/given_arg.h"
-#include "replay/described.h"
 #include "replay/script.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,20 +36,22 @@ struct whatif_walk {
     struct whatif *out;
     struct log_reader *file;
     struct json *head;
-    struct log silent; /* the router said all of it when it was recorded */
+    struct log silent; /* what the router says was said when the session was
+                          recorded */
     struct policy policy;
     struct router *router;
     struct assessor *assessor;
     struct side *assessing;
-    struct series_map *seen; /* what was really reported */
+    struct series_map *seen; /* all that the trials reported */
     struct map jobs;         /* trial_job_id -> its number + 1, as a pointer */
     struct map given_out;    /* parameter_id as JSON -> arrival, as a pointer */
-    struct map kills; /* arrivals of reports that a recorded KI answers */
-    bool kills_now;   /* the other assessor answers the report in hand by a
-                         KI */
-    int64_t time_us;  /* of the record in hand */
-    struct buf text;  /* a name in the frame of the record in hand */
-    bool failed;      /* out of memory */
+    /* Arrival numbers of the reports that a recorded KI answers. */
+    struct map kills;
+    bool kills_now;  /* the other assessor answers the report in hand by a
+                        KI */
+    int64_t time_us; /* time of the record in hand */
+    struct buf text; /* scratch: a name in the frame of the record in hand */
+    bool failed;     /* out of memory */
 };
 
 static int
@@ -72,9 +76,9 @@ find(const struct whatif_walk *w, const char *job)
     return n == 0 ? NULL : &w->out->trials[n - 1];
 }
 
-/* NULL: out of memory. */
+/* The trial of that job, added where it is new; NULL: out of memory. */
 static struct whatif_trial *
-get(struct whatif_walk *w, const char *job, const struct parameter_id *id)
+get_trial(struct whatif_walk *w, const char *job, const struct parameter_id *id)
 {
     struct whatif *out = w->out;
     struct whatif_trial *t = find(w, job);
@@ -102,7 +106,7 @@ get(struct whatif_walk *w, const char *job, const struct parameter_id *id)
 
 /* Enters a report among what was really reported; NULL: out of memory. */
 static const struct series *
-see(struct whatif_walk *w, const struct metric *m)
+see_report(struct whatif_walk *w, const struct metric *m)
 {
     struct series *h = series_get(w->seen, m->job);
 
@@ -129,8 +133,9 @@ end_now(struct whatif_walk *w, const struct command *cmd, struct err *err)
 static int
 take_report(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
-    struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
-    const struct series *h = see(w, &cmd->metric);
+    struct whatif_trial *t =
+        get_trial(w, cmd->metric.job, &cmd->metric.parameter);
+    const struct series *h = see_report(w, &cmd->metric);
     struct whatif_stop stop;
 
     if (t == NULL || h == NULL)
@@ -155,7 +160,7 @@ take_report(struct whatif_walk *w, const struct command *cmd, struct err *err)
 static int
 take_end(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
-    struct whatif_trial *t = get(w, cmd->end.job, &cmd->end.parameter);
+    struct whatif_trial *t = get_trial(w, cmd->end.job, &cmd->end.parameter);
 
     if (t == NULL)
         return no_memory(err);
@@ -177,7 +182,8 @@ take_loss(struct whatif_walk *w, const struct command *cmd, struct err *err)
 static int
 take_final(struct whatif_walk *w, const struct command *cmd, struct err *err)
 {
-    struct whatif_trial *t = get(w, cmd->metric.job, &cmd->metric.parameter);
+    struct whatif_trial *t =
+        get_trial(w, cmd->metric.job, &cmd->metric.parameter);
 
     if (t == NULL)
         return no_memory(err);
@@ -225,7 +231,7 @@ take_in(struct whatif_walk *w, const struct record *r, struct err *err)
     int rc;
 
     if (r->len < 2)
-        return 0; /* replay tells */
+        return 0; /* a replay would tell of the damage */
     memcpy(frame.code, r->payload, 2);
     if (router_frame(w->router, &frame, r->number, &routed) == ROUTER_MEMORY)
         return no_memory(err);
@@ -331,8 +337,8 @@ better(const struct whatif *w, const struct whatif_trial *a,
     return w->maximize ? a->final > b->final : a->final < b->final;
 }
 
-/* Arrival of the first report that the recorded assessor and the other one
- * decide differently on; 0: they agree. */
+/* Number of the first report on which the recorded assessor and the other one
+ * decide differently; 0: they agree. */
 static uint64_t
 first_other(const struct whatif_trial *t)
 {
@@ -423,7 +429,7 @@ begin(struct whatif_walk *w, struct err *err)
     if (w->router == NULL || w->seen == NULL)
         return no_memory(err);
     if (w->policy.nni)
-        router_serve_nni(w->router, w->policy.again);
+        router_serve_nni(w->router, w->policy.reissue);
     if (given_arg_complete(w->setup->paths, PLUGIN_ASSESSOR, w->setup->assessor,
                            w->setup->args, "optimize_mode",
                            w->out->maximize ? "maximize" : "minimize", &args,
@@ -437,7 +443,8 @@ begin(struct whatif_walk *w, struct err *err)
         return -1;
     buf_init(&text, DESCRIBED_MAX);
     assessor_describe(w->assessor, &text);
-    w->out->assessor = described(&text, w->out->maximize, &w->out->against);
+    w->out->assessor =
+        whatif_description(&text, w->out->maximize, &w->out->against);
     if (w->out->assessor == NULL)
         return no_memory(err);
     w->assessing =
@@ -492,4 +499,25 @@ whatif_fini(struct whatif *w)
     }
     free(w->trials);
     free(w->assessor);
+}
+
+/* ---- how it describes the plugin that it asks ---- */
+
+char *
+whatif_description(struct buf *text, bool maximize, bool *against)
+{
+    struct json *doc = json_parse(text->data, text->len, JSON_STRICT, NULL);
+    struct jval args, mode;
+    const char *word;
+
+    *against = doc != NULL && jval_get(json_root(doc), "arguments", &args) &&
+               jval_get(args, "optimize_mode", &mode) &&
+               jval_string(mode, &word, NULL) &&
+               (strcmp(word, "minimize") == 0) == maximize;
+    if (doc == NULL) {
+        buf_fini(text);
+        return NULL;
+    }
+    json_free(doc);
+    return buf_take(text);
 }

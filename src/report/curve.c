@@ -27,7 +27,7 @@ keep(struct curve *c, struct curve_point p)
     return 0;
 }
 
-/* What stands at this step or behind it is told anew. */
+/* Removes the points from this step on, which are reported anew. */
 static void
 go_back(struct curve *c, uint64_t step)
 {
@@ -67,7 +67,7 @@ curve_thinned(const struct curve *c, size_t max, struct curve_point *out)
     if (c->seen == 0)
         return 0;
     if (n > 0 && c->points[n - 1].step == c->last.step)
-        n--; /* the last one is added below */
+        n--; /* the last point is added below */
     if (n > max - 1) {
         for (size_t i = 0; i < max - 1; i++)
             out[i] = c->points[i * n / (max - 1)];

@@ -17,20 +17,20 @@ struct curve {
     struct curve_point *points;
     size_t n, cap;
     unsigned shift;          /* k */
-    uint64_t seen;           /* so many were added */
+    uint64_t seen;           /* number of points added */
     struct curve_point last; /* once seen > 0 */
 };
 
 /* Points that are kept at most, before the last one. */
 #define CURVE_MAX 512
 
-/* A step that is not behind the last one takes away what it repeats: a trial
- * that was started again.  -1: out of memory. */
+/* Adds a point.  One whose step is not behind the last one removes what it
+ * repeats: the trial was started again.  -1: out of memory. */
 int curve_add(struct curve *c, uint64_t step, double value);
 void curve_fini(struct curve *c);
 
-/* At most `max` >= 2 of its points, the first and the last among them; returns
- * how many. */
+/* Writes at most `max` >= 2 of the points, the first and the last among them;
+ * returns how many. */
 size_t curve_thinned(const struct curve *c, size_t max,
                      struct curve_point *out);
 

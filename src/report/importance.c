@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GRID 50   /* points of an axis */
-#define REACH 4.0 /* bandwidths to either side */
-#define PRIOR 1.0 /* trials that a uniform prior weighs */
+#define GRID 50   /* points of the axis at which densities are taken */
+#define REACH 4.0 /* how far a kernel reaches, in bandwidths to either side */
+#define PRIOR 1.0 /* how many trials the uniform prior weighs */
 #define SQUARED_MAX (REACH * REACH)
 
 struct density {
     double at[GRID];
 };
 
-/* What is looked at: the trials that have the parameter, best first. */
+/* The trials that have the parameter, the best first. */
 struct sample {
     const double *values; /* n of them, 0 to 1, or numbers of categories */
     size_t n, best;       /* the first `best` are the best */
@@ -46,7 +46,8 @@ bandwidth(const double *x, size_t n)
     return width > 1.0 / (GRID - 1) ? width : 1.0 / (GRID - 1);
 }
 
-/* Each value's kernel has a mass of 1 on the grid: none lies outside. */
+/* Adds the kernel of a value, whose mass on the grid is 1: none lies
+ * outside. */
 static void
 add_kernel(struct density *d, double x, double width, double weight)
 {
@@ -63,8 +64,8 @@ add_kernel(struct density *d, double x, double width, double weight)
         d->at[g] += weight * kernel[g] / sum;
 }
 
-/* As many kernels as there are places on the axis: values are counted where
- * they lie, between two grid points. */
+/* Estimates a density with as many kernels as there are places on the axis:
+ * values are counted where they lie, between two grid points. */
 static void
 estimate(const double *x, size_t n, struct density *d)
 {
@@ -138,10 +139,11 @@ score_category(const struct sample *s, size_t categories)
 
 /* ---- one parameter ---- */
 
-/* Its values from the best trial's to the worst one's; returns how many. */
+/* Collects the parameter's values from the best trial's to the worst one's;
+ * returns how many. */
 static size_t
-collect(const struct importance_parameter *p, const size_t *order, size_t n,
-        double *out)
+collect_values(const struct importance_parameter *p, const size_t *order,
+               size_t n, double *out)
 {
     size_t m = 0;
 
@@ -151,7 +153,7 @@ collect(const struct importance_parameter *p, const size_t *order, size_t n,
     return m;
 }
 
-/* Onto 0 to 1; false: they are all the same, or not finite. */
+/* Maps the values onto 0 to 1; false: they are all the same, or not finite. */
 static bool
 normalise(double *x, size_t n)
 {
@@ -168,12 +170,13 @@ normalise(double *x, size_t n)
     return true;
 }
 
-/* v_d; 0 where it cannot be told; below 0: out of memory. */
+/* v_d of a parameter; 0 where it cannot be told; below 0: out of memory. */
 static double
-score(const struct importance_parameter *p, const size_t *order, size_t n,
-      double *values)
+parameter_divergence(const struct importance_parameter *p, const size_t *order,
+                     size_t n, double *values)
 {
-    struct sample s = {.values = values, .n = collect(p, order, n, values)};
+    struct sample s = {.values = values,
+                       .n = collect_values(p, order, n, values)};
     double v;
 
     s.best = best_of(s.n);
@@ -209,9 +212,10 @@ importance_scores(const struct importance_parameter *parameters,
     for (size_t i = 0; rc == 0 && i < n; i++)
         order[rank[i]] = i;
     for (size_t i = 0; rc == 0 && i < n_parameters; i++) {
-        out[i].share = n < IMPORTANCE_TRIALS_MIN
-                           ? 0
-                           : score(&parameters[i], order, n, values);
+        out[i].share =
+            n < IMPORTANCE_TRIALS_MIN
+                ? 0
+                : parameter_divergence(&parameters[i], order, n, values);
         rc = out[i].share < 0 ? -1 : 0;
     }
     if (rc == 0)

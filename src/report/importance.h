@@ -22,16 +22,17 @@
 /* The best fraction, and how many trials that is at least. */
 #define IMPORTANCE_GAMMA 0.1
 #define IMPORTANCE_BEST_MIN 5
-/* Fewer trials tell nothing. */
+/* fewer trials tell nothing */
 #define IMPORTANCE_TRIALS_MIN 10
 
 struct importance_parameter {
-    const double *cells; /* one a trial, on its axis' scale, or the number of a
-                            category; NAN: this trial has none */
-    size_t categories;   /* 0: a number */
+    const double *cells; /* one for each trial, on the scale of its axis, or the
+                            number of a category; NAN: that trial has none */
+    size_t categories;   /* 0: it is a number */
 };
 
-/* v_d as a share of all, 0 to 1; NAN: nothing can be said. */
+/* v_d as a share of the sum over all parameters, 0 to 1; NAN: nothing can be
+ * said. */
 struct importance_score {
     double share;
 };

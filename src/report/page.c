@@ -97,7 +97,8 @@ static const struct {
     {"{{SCRIPT}}", add_script},
 };
 
-/* At a mark: what stands for it; returns the mark's length. */
+/* Writes what stands in the place of the mark at `at`; returns the mark's
+ * length. */
 static size_t
 add_part(const struct page *p, const char *at, size_t len)
 {

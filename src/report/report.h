@@ -28,8 +28,8 @@ struct report_trial {
     char *status, *why, *ended_by;
     char *parameters; /* JSON text */
     char *from_id;    /* the trial_job_id of the trial it goes on from */
-    size_t from;      /* the same as an index; REPORT_NONE: from none */
-    bool cloned;      /* then: with other parameters */
+    size_t from;      /* index of that trial; REPORT_NONE: none */
+    bool cloned;      /* whether it goes on with other parameters */
     bool has_value, has_latest;
     bool counts; /* its value is a result: manager/results.h */
     double value, latest;
@@ -48,7 +48,7 @@ struct report_attempt {
     size_t device;          /* in report.devices; REPORT_NONE: none */
 };
 
-/* Between the last sign of a session and the next one. */
+/* The time between the last record of a session and its resumption. */
 struct report_gap {
     int64_t from_us, to_us;
 };
@@ -64,12 +64,13 @@ enum report_scale {
 /* A cell is NAN where a trial has no such parameter, else its number, or with
  * CHOICE and TEXT an index into `values`. */
 struct report_parameter {
-    char *name; /* flattened: "activation/slope" */
+    /* With the names of nested ones before it: "activation/slope". */
+    char *name;
     enum report_scale scale;
     bool searched;    /* the search space names it */
     double low, high; /* of the search space; NAN: not known */
     struct columns values;
-    double *cells; /* one a trial */
+    double *cells; /* one for each trial */
 };
 
 struct report {
@@ -91,11 +92,13 @@ struct report {
     struct report_parameter *parameters;
     size_t n_parameters;
     struct importance_score *importance; /* one for each parameter */
-    double importance_budget; /* of the trials that it is from; NAN: any */
-    size_t importance_trials; /* so many */
+    double importance_budget; /* budget of the trials from which it is computed;
+                                 NAN: any */
+    size_t importance_trials; /* how many trials that were */
 };
 
-/* NULL: the folder is no experiment's, or the log is damaged (ERR_LOG). */
+/* Reads an experiment.  NULL: the folder is no experiment's, or the log is
+ * damaged (ERR_LOG). */
 struct report *report_load(const char *folder, struct err *err);
 void report_free(struct report *r);
 

@@ -56,7 +56,7 @@ int space_make_whole(struct space *s, struct err *err);
 /* Whether dimension i is active at x: it and all above it are chosen. */
 bool space_is_active(const struct space *s, const double *x, size_t i);
 
-/* A sample of the prior: depends on seed, draw_id and the space alone, each
+/* Samples the prior: depends on seed, draw_id and the space alone, each
  * dimension only on its own index, kind and numbers.  Inactive dimensions
  * become NaN.  A lognormal of a huge sigma may give what space_check()
  * refuses. */
@@ -69,9 +69,9 @@ void space_sample(const struct space *s, uint64_t seed, uint64_t draw_id,
  * range.  Inactive dimensions are not looked at. */
 int space_check(const struct space *s, const double *x, struct err *err);
 
-/* The least that all others here need of x: every index of it is one of its
- * dimension's, where that is active.  Less than space_check(), which samples
- * need not pass. */
+/* Whether each index in x is one of its dimension's, where that is active: the
+ * least that all other functions here need of x, and less than space_check(),
+ * which samples need not pass. */
 bool space_has_indices(const struct space *s, const double *x);
 
 /* Appends the search space as JSON, of which space_parse() (read with JSON_NAN)
@@ -82,12 +82,12 @@ void space_write(const struct space *s, struct buf *out);
  * host->value() in tunepipe/plugin.h. */
 double space_value(const struct space *s, size_t i, double x);
 
-/* What element `index` of choice i is: see host->element() in
+/* Fills *out with element `index` of choice i: see host->element() in
  * tunepipe/plugin.h; a text lies in s.  False: there is none. */
 bool space_element(const struct space *s, size_t i, uint64_t index,
                    struct tp_element *out);
 
-/* 128 bits that stand for the parameters of x, which has passed
+/* Makes 128 bits that stand for the parameters of x, which has passed
  * space_check(): the same for the same parameters, whatever the space. */
 void space_key(const struct space *s, const double *x, uint64_t key[2]);
 
@@ -99,13 +99,13 @@ void space_key(const struct space *s, const double *x, uint64_t key[2]);
  * space_check(). */
 void space_decode(const struct space *s, const double *x, struct buf *out);
 
-/* The other way: parameters as a trial received them into internal
- * coordinates.  Values of q kinds stay rounded, so a point does not come
- * back to the bit, but decodes to the same bytes.  An integer is as good as
- * the float of the same value.  Outside its bounds a value may lie by a few
+/* The inverse of space_decode(): turns parameters as a trial received them into
+ * internal coordinates.  Values of q kinds stay rounded, so a point does not
+ * come back to the bit, but decodes to the same bytes.  An integer is as good
+ * as the float of the same value.  Outside its bounds a value may lie by a few
  * units in the last place or, for q kinds, by half of q; then it is clipped.
- * Unknown keys are ignored; a missing one, or a value that does not fit, is
- * an error (ERR_INPUT) naming key path, value and range. */
+ * Unknown keys are ignored; a missing one, or a value that does not fit, is an
+ * error (ERR_INPUT) naming key path, value and range. */
 int space_encode(const struct space *s, struct jval parameters, double *x,
                  struct err *err);
 

@@ -38,7 +38,7 @@ columns_fini(struct columns *c)
 
 struct placed {
     char *name;
-    uintptr_t place; /* of its first part in the search space, from 1 */
+    uintptr_t place; /* where the search space has its first part, from 1 */
 };
 
 static int
@@ -51,7 +51,8 @@ compare(const void *va, const void *vb)
     return strcmp(a->name, b->name);
 }
 
-/* A name may hold a '/' itself: the shortest part that is there counts. */
+/* The place of a parameter in the search space.  A name may itself hold a '/':
+ * the shortest part that the space has counts. */
 static uintptr_t
 place_of(const struct map *places, const char *name)
 {

@@ -14,13 +14,13 @@ struct columns {
     size_t n, cap;
 };
 
-/* A zeroed struct columns is an empty one.  A name that is there is not added
- * again by who asks before: nothing is looked for. */
+/* Adds a name; the caller has made sure that it is new: nothing is looked for.
+ * A zeroed struct columns is an empty one. */
 int columns_add(struct columns *c, const char *name, struct err *err);
 void columns_fini(struct columns *c);
 
-/* `folder` is the experiment's.  Without a search space that can be read they
- * are in the order of their bytes. */
+/* Sorts the names by the search space in the experiment's folder; where that
+ * cannot be read, by their bytes. */
 int columns_sort(struct columns *c, const char *folder, struct err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/map.h"
+#include "core/number.h"
 #include "history/folder.h"
 #include "history/history.h"
 #include "json.h"
@@ -13,6 +14,7 @@
 #include "store/lines.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +28,7 @@
 #define ROW_MAX ((size_t)1 << 30)
 #define FLUSH_AT ((size_t)1 << 16)
 
-/* Before the parameters. */
+/* The columns in front of the parameters. */
 static const char *const head[] = {
     "trial",         "status",   "value", "latest", "duration_s", "attempts",
     "intermediates", "ended_by", "why",   "from",   "from_how"};
@@ -34,19 +36,19 @@ static const char *const head[] = {
 
 struct cell {
     size_t at, len; /* in cells_text */
-    int64_t row;    /* whose it is */
+    int64_t row;    /* number of the row that it is in */
 };
 
 struct table {
     FILE *out;
     struct columns columns;
-    struct map places;   /* of names in columns, from 1 */
-    struct map attempts; /* trial -> how many were begun, and 1 */
-    bool lacks;          /* whether some began is not on record any more */
+    struct map places;   /* name of a column -> its index, from 1 */
+    struct map attempts; /* trial -> number of attempts that were begun, + 1 */
+    bool lacks;          /* the log lacks the beginning of some attempts */
     struct cell *cells;  /* one for each column */
     struct buf cells_text, row;
-    struct csv csv; /* into row */
-    int64_t rows;   /* lines there were at the first reading */
+    struct csv csv; /* writes into `row` */
+    int64_t rows;   /* lines at the first reading */
     int64_t now;
     uint64_t damaged;
     bool failed; /* out of memory */
@@ -144,7 +146,7 @@ read_attempts(struct table *t, const char *folder, struct err *err)
     return rc;
 }
 
-/* False: the log does not tell, or knows nothing of the trial. */
+/* How many attempts the trial had.  False: the log does not tell. */
 static bool
 attempts_of(const struct table *t, const char *trial, uint64_t *out)
 {
@@ -166,7 +168,7 @@ put_cell(void *ctx, const char *name, const char *value, size_t len)
     buf_add(&t->cells_text, value, len);
 }
 
-/* A text as it is, a number in JSON's spelling, else nothing. */
+/* Adds a member: a text as it is, a number in JSON's spelling, else nothing. */
 static void
 add_member(struct csv *out, struct jval object, const char *key)
 {
@@ -187,7 +189,7 @@ add_member(struct csv *out, struct jval object, const char *key)
     }
 }
 
-/* What the manager says itself comes first. */
+/* Adds the number of attempts: what the manager says itself counts first. */
 static void
 add_attempts(struct table *t, struct jval line)
 {
@@ -335,7 +337,8 @@ export_trials(FILE *out, enum export_form form, const char *folder,
     buf_init(&t.row, ROW_MAX);
     t.csv.out = &t.row;
     t.csv.safe = form == EXPORT_CSV_SAFE;
-    read_attempts(&t, folder, &log); /* those it does not tell are left out */
+    /* trials of which it does not tell have no number */
+    read_attempts(&t, folder, &log);
     rc = read_names(&t, folder, err);
     if (rc == 0)
         rc = place_names(&t, folder, err);
@@ -347,5 +350,108 @@ export_trials(FILE *out, enum export_form form, const char *folder,
     }
     *damaged = t.damaged;
     table_fini(&t);
+    return rc;
+}
+
+/* ---- metrics ---- */
+
+#define ROW_MAX ((size_t)1 << 30)
+
+struct exporting {
+    FILE *out;
+    enum export_form form;
+    struct buf row;
+    struct csv csv; /* writes into the line */
+    uint64_t rows;
+};
+
+static const char *
+type_of(const struct history_metric *m)
+{
+    return m->final ? "final" : "intermediate";
+}
+
+static void
+add_csv(struct exporting *e, const struct history_fact *f, const char *said)
+{
+    const struct history_metric *m = &f->metric;
+    const uint64_t numbers[] = {m->attempt, m->sequence, (uint64_t)f->time_us};
+    char text[3][24], value[NUMBER_TEXT_MAX] = "";
+
+    for (size_t i = 0; i < 3; i++)
+        snprintf(text[i], sizeof text[i], "%" PRIu64, numbers[i]);
+    if (m->n_values > 0)
+        number_format(m->values[0].value, value);
+    csv_text(&e->csv, f->job);
+    csv_text(&e->csv, text[0]);
+    csv_text(&e->csv, type_of(m));
+    csv_text(&e->csv, text[1]);
+    csv_text(&e->csv, value);
+    csv_text(&e->csv, said);
+    csv_text(&e->csv, text[2]);
+    csv_end(&e->csv);
+}
+
+static void
+add_json(struct exporting *e, const struct history_fact *f, const char *said)
+{
+    const struct history_metric *m = &f->metric;
+    struct json_writer w;
+
+    buf_add_text(&e->row, e->rows == 0 ? "" : ",\n");
+    w = json_begin_object(&e->row);
+    json_add_text(&w, "trial", f->job);
+    json_add_unsigned(&w, "attempt", m->attempt);
+    json_add_text(&w, "type", type_of(m));
+    json_add_unsigned(&w, "sequence", m->sequence);
+    json_add_number(&w, "value",
+                    m->n_values > 0 ? m->values[0].value : (double)NAN);
+    json_add_text(&w, "said", said);
+    json_add_integer(&w, "time_us", f->time_us);
+    json_close(&w);
+}
+
+static int
+add_metric(struct exporting *e, const struct history_fact *f, struct err *err)
+{
+    char *said = history_said(f);
+    int rc;
+
+    (e->form == EXPORT_JSON ? add_json : add_csv)(e, f, said);
+    free(said);
+    rc = buf_check(&e->row, "a metric", err);
+    fwrite(buf_text(&e->row), 1, e->row.len, e->out);
+    buf_clear(&e->row);
+    e->rows++;
+    return rc;
+}
+
+int
+export_metrics(FILE *out, enum export_form form, const char *folder,
+               struct err *err)
+{
+    struct exporting e = {.out = out, .form = form};
+    struct history_reader *h = history_open(folder, err);
+    struct history_fact fact;
+    int rc = h == NULL ? -1 : 0;
+
+    buf_init(&e.row, ROW_MAX);
+    e.csv.out = &e.row;
+    e.csv.safe = form == EXPORT_CSV_SAFE;
+    if (h != NULL)
+        history_leave_out(h, 1u << HISTORY_ADDED | 1u << HISTORY_DECIDED);
+    fputs(form != EXPORT_JSON
+              ? "trial,attempt,type,sequence,value,said,time_us\n"
+              : "[\n",
+          out);
+    while (rc == 0 && (rc = history_next(h, &fact, err)) == 1)
+        rc = fact.kind == HISTORY_REPORTED &&
+                     fact.metric.standing != HISTORY_AGAIN
+                 ? add_metric(&e, &fact, err)
+                 : 0;
+    if (form == EXPORT_JSON)
+        fputs(e.rows > 0 ? "\n]\n" : "]\n", out);
+    history_close(h);
+    buf_fini(&e.row);
     return rc;
 }

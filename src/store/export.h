@@ -11,18 +11,20 @@
 
 struct err;
 
-/* SAFE: such that a spreadsheet runs none of it. */
+/* CSV_SAFE: such that a spreadsheet executes none of it. */
 enum export_form { EXPORT_CSV, EXPORT_CSV_SAFE, EXPORT_JSON };
 
-/* A row for each trial that has ended, in the order of their ends.  `damaged`:
- * lines of results.jsonl that could not be read.  Whether `out` took all is
- * for its owner to ask.  -1: also when the log is damaged (ERR_LOG), then
- * all is written but the attempts that it does not tell. */
+/* Writes a row for each trial that has ended, in the order of their ends.
+ * `damaged`: how many lines of results.jsonl could not be read.  Whether
+ * `out` took all is for its owner to check.  -1: also when the log is
+ * damaged (ERR_LOG); all is written then but the attempts that the log does
+ * not tell. */
 int export_trials(FILE *out, enum export_form form, const char *folder,
                   uint64_t *damaged, struct err *err);
 
-/* A row for each metric, in the order of their coming, told twice or not.  -1:
- * also when the log is damaged (ERR_LOG), behind what stands before that. */
+/* Writes a row for each metric, in the order in which they came, second copies
+ * too.  -1: also when the log is damaged (ERR_LOG), behind what stands before
+ * the damage. */
 int export_metrics(FILE *out, enum export_form form, const char *folder,
                    struct err *err);
 

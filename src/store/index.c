@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define NEW_ENDING ".new"
-#define JOURNAL_ENDING "-journal" /* SQLite's */
+#define JOURNAL_ENDING "-journal" /* as SQLite names it */
 #define SQL_MAX ((size_t)64 << 20)
 
 /* The keys in meta. */
@@ -37,17 +37,18 @@
 
 struct index {
     const struct sql *sql;
-    char *folder, *path, *fresh;    /* fresh: until it is renamed to path */
+    /* Fresh: the new database until it is renamed to path. */
+    char *folder, *path, *fresh;
     struct history_reader *history; /* NULL: not open */
 };
 
 /* What reading the experiment's files into the database came to. */
 enum reading {
-    READING_FAILED = -1, /* err tells; nothing was committed, unless it is
-                            ERR_LOG */
+    /* err tells; nothing was committed, unless it is ERR_LOG */
+    READING_FAILED = -1,
     READING_DONE,
-    READING_OTHER, /* the files are not those that the database was made of, and
-                      err tells */
+    READING_OTHER, /* the files are not those of which the database was made,
+                      and err tells */
     READING_SAME,  /* nothing was new */
 };
 
@@ -114,8 +115,8 @@ close_history(struct index *ix)
 
 /* ---- the log ---- */
 
-/* The history behind the record that the database knows.  READING_OTHER: the
- * log has no such record any more. */
+/* Opens the history behind the last record that the database has.
+ * READING_OTHER: the log does not have that record any more. */
 static int
 open_history(struct index *ix, struct store *s, const struct buf *known,
              struct err *err)
@@ -129,7 +130,7 @@ open_history(struct index *ix, struct store *s, const struct buf *known,
     return history_lacks(ix->history) ? store_set(s, KEY_LACKS, 1, err) : 0;
 }
 
-/* Takes the history to where the database is, which another process may have
+/* Brings the history to where the database is, which another process may have
  * brought up to date; READING_OTHER as open_history(). */
 static int
 go_on(struct index *ix, struct store *s, struct err *err)
@@ -281,8 +282,8 @@ write_view(const struct index *ix, struct store *s, struct err *err)
 
 typedef void write_sql(struct buf *out, const char *best);
 
-/* Whether the least or the greatest result is the best one is in the
- * experiment's file. */
+/* Writes a schema for the direction that the experiment's file names: whether
+ * the least or the greatest result is the best. */
 static int
 run_schema(const struct index *ix, struct store *s, write_sql *write,
            struct err *err)
@@ -335,7 +336,7 @@ make_indexes(struct index *ix, struct store *s, struct err *err)
     return run_schema(ix, s, tables_write_indexes, err);
 }
 
-/* When the summary was written; 0: there is none. */
+/* When the summary was written; 0: it was not. */
 static int64_t
 summary_time(const struct index *ix)
 {
@@ -349,8 +350,8 @@ summary_time(const struct index *ix)
     return time;
 }
 
-/* The row of the experiment as a whole.  READING_SAME: its summary is the one
- * that was read before. */
+/* Writes the row of the experiment.  READING_SAME: its summary is the one that
+ * was read before. */
 static int
 set_experiment(const struct index *ix, struct rows *rows, struct err *err)
 {
@@ -421,7 +422,7 @@ add_new(struct index *ix, struct store *s, struct index_report *out,
     rows_fini(&rows);
     if (rc != 0) { /* ROLLBACK does nothing behind a commit */
         s->sql->run(s->db, "ROLLBACK", NULL);
-        close_history(ix); /* it has read more than the database has */
+        close_history(ix); /* the history has read more than was committed */
     }
     return rc;
 }
@@ -478,7 +479,8 @@ open_old(const struct index *ix, struct store *s, enum index_how how,
     return how == INDEX_CHECK ? check_sound(s, err) : 0;
 }
 
-/* 1: the database is of no use, and why[] says so; nothing was changed. */
+/* Updates an existing database.  1: it is of no use, and why[] says so; nothing
+ * was changed. */
 static int
 update_old(struct index *ix, enum index_how how, struct index_report *out,
            struct err *err)
@@ -491,7 +493,7 @@ update_old(struct index *ix, enum index_how how, struct index_report *out,
         rc = open_old(ix, &s, how, &why);
         if (rc == 0)
             rc = add_new(ix, &s, out, &why);
-        /* Damage of the log is told, and the database is sound all the same. */
+        /* damage of the log is told, and the database is sound all the same */
         if (rc < 0 && why.code == ERR_LOG)
             *err = why;
         else if (rc != 0)

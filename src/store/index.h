@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* index.h - results.db in an experiment's folder: a view of its files that can
- * be thrown away at any time.  Who updates it holds the folder's lock
- * (flock(2) of the folder itself), and one transaction holds the rows and how
- * far the files were read, so that a death costs what was not committed.
- * One thread. */
+ * be thrown away at any time.
+ *
+ * The process that updates it holds the folder's lock (flock(2) of the folder
+ * itself), and one transaction holds the rows and how far the files were read,
+ * so that a death costs what was not committed.  One thread. */
 #ifndef STORE_INDEX_H
 #define STORE_INDEX_H
 
@@ -17,27 +18,29 @@ struct sql;
 #define INDEX_FILE "results.db"
 
 enum index_how {
-    INDEX_ADD,   /* what is new; all of it when there is no database, or one
-                    of another version or of other files */
-    INDEX_CHECK, /* the same, and a damaged one is built anew */
-    INDEX_ANEW,  /* all of it */
+    INDEX_ADD,   /* adds what is new; builds it anew where there is no database,
+                    or one of another version or of other files */
+    INDEX_CHECK, /* INDEX_ADD, which also builds a damaged one anew */
+    INDEX_ANEW,  /* builds it anew */
 };
 
 struct index_report {
     bool anew;
-    char why[160]; /* it was built anew; "": it was asked for, or not there */
-    uint64_t records, results; /* that were read */
-    uint64_t damaged;          /* lines of results.jsonl */
+    char why[160]; /* why it was built anew; "": it was asked for, or did not
+                      exist */
+    uint64_t records, results; /* how many were read */
+    uint64_t damaged;          /* unreadable lines of results.jsonl */
 };
 
-/* The folder is an experiment's, or it is an error (ERR_CONFIG).  `sql` is
- * borrowed for its life. */
+/* Makes an index for an experiment's folder; another folder is an error
+ * (ERR_CONFIG).  `sql` is borrowed for the index's life. */
 struct index *index_new(const struct sql *sql, const char *folder,
                         struct err *err);
 void index_free(struct index *ix);
 
-/* -1: err tells.  ERR_LOG: the log is damaged; then what stands before the
- * damage, and all results, are in the database all the same. */
+/* Brings the database up to date.  -1: err tells.  ERR_LOG: the log is damaged;
+ * what stands before the damage, and all results, are in the database all the
+ * same. */
 int index_update(struct index *ix, enum index_how how, struct index_report *out,
                  struct err *err);
 

@@ -14,8 +14,9 @@
 /* A trial of the log. */
 struct member {
     char *job;
-    char *id, *parameters, *from; /* NULL: not known, or none; two are JSON */
-    uint64_t base;                /* the step of its first report */
+    /* NULL: not known, or none; the first two are JSON. */
+    char *id, *parameters, *from;
+    uint64_t base; /* the step of its first report */
     bool reported;
 };
 
@@ -137,7 +138,7 @@ find(const struct gathering *g, const char *word)
     return NULL;
 }
 
-/* The trial that it went on from. */
+/* The trial from whose state that one went on. */
 static const struct member *
 parent(const struct gathering *g, const struct member *m)
 {
@@ -167,7 +168,8 @@ add(struct lineage *l, const struct member *m, struct err *err)
                : 0;
 }
 
-/* The first one first; who reported nothing began where the one before did. */
+/* Puts the line's first trial first.  A trial that reported nothing began where
+ * the one before it did. */
 static void
 turn_around(struct lineage *l)
 {
@@ -193,7 +195,7 @@ lineage_read(struct lineage *l, const char *folder, const char *word,
     *l = (struct lineage){NULL, 0};
     if (rc == 0 && (m = find(&g, word)) == NULL)
         rc = err_set(err, ERR_CONFIG, "the log has no trial '%.64s'", word);
-    /* No line is longer than there are trials. */
+    /* no line is longer than there are trials */
     for (size_t n = g.trials.count; rc == 0 && m != NULL && n > 0; n--) {
         rc = add(l, m, err);
         m = parent(&g, m);

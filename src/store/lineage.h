@@ -14,7 +14,7 @@ struct err;
 struct lineage_trial {
     char *job;               /* trial_job_id */
     struct json *parameters; /* that it was given */
-    uint64_t from;           /* intermediate results of the line before it */
+    uint64_t from; /* how many intermediate results the line had before it */
 };
 
 struct lineage {
@@ -22,15 +22,16 @@ struct lineage {
     size_t n;
 };
 
-/* `word` is a trial_job_id, with or without zeros in front, or a parameter_id.
- * A trial that was to go on from a state and reported as one that had none
- * begins a line, where there are others that had.  -1: err tells; no such trial
- * is ERR_CONFIG, a damaged log ERR_LOG. */
+/* Reads the line that led to a trial.  `word` is a trial_job_id, with or
+ * without zeros in front, or a parameter_id.  A trial that was to go on from
+ * a state and reported as one that had none begins a line, where there are
+ * others that had.  -1: err tells; no such trial is ERR_CONFIG, a damaged
+ * log ERR_LOG. */
 int lineage_read(struct lineage *l, const char *folder, const char *word,
                  struct err *err);
 void lineage_fini(struct lineage *l);
 
-/* What that trial was given: its parameters, as an object; or null. */
+/* The parameters that the trial was given, as an object; or null. */
 struct jval lineage_parameters(const struct lineage_trial *t);
 
 #endif

@@ -3,15 +3,21 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/nearest.h"
+#include "core/number.h"
 #include "json.h"
 #include "manager/results.h"
 #include "manager/table.h"
+#include "store/index.h"
+#include "store/sqlite.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define JSON_MAX ((size_t)1 << 30)
 
@@ -42,7 +48,8 @@ page_sort_parse(const char *word, enum page_sort *out, struct err *err)
 /* ---- from results ---- */
 
 struct row {
-    const struct result *item; /* of an array, in the order of their ends */
+    /* The current one of an array, in the order of their ends. */
+    const struct result *item;
     bool counts, minimize;
 };
 
@@ -179,5 +186,218 @@ page_print_json(FILE *out, const struct page *p, const struct page_want *want,
     if (rc == 0)
         fwrite(b.data, 1, b.len, out);
     buf_fini(&b);
+    return rc;
+}
+
+/* ---- pages of a database ---- */
+
+/* DESIGN
+ *
+ * Which trials are on the page is answered by an index alone: what lies before
+ * the page is stepped over there, without a look at the rows.  The direction
+ * of values is that of the index. */
+
+struct order {
+    const char *index, *by; /* %s: the direction of values */
+};
+
+static const struct order orders[] = {
+    [PAGE_ENDED] = {"trials_by_end", "ended"},
+    [PAGE_VALUE] = {"trials_by_value",
+                    "counts DESC, CASE WHEN counts THEN value END %s, ended"},
+    [PAGE_TRIAL] = {"trials_by_name", "length(trial), trial, ended"},
+    [PAGE_DURATION] = {"trials_by_duration", "duration_s DESC, ended"},
+};
+
+#define SQL_MAX 2048
+
+struct reading {
+    const struct sql *sql;
+    struct sql_db *db;
+    const struct page_want *want;
+    const char *direction;
+};
+
+static int
+get_direction(struct reading *r, struct err *err)
+{
+    struct sql_query *q = r->sql->prepare(
+        r->db, "SELECT optimize_mode = 'minimize' FROM experiments", err);
+    int rc = q == NULL ? -1 : r->sql->step(q, err);
+
+    if (rc == 1)
+        r->direction = r->sql->integer(q, 0) != 0 ? "ASC" : "DESC";
+    else if (rc == 0)
+        err_set(err, ERR_INPUT, INDEX_FILE " has no experiment");
+    r->sql->finish(q);
+    return rc == 1 ? 0 : -1;
+}
+
+static void
+bind_want(const struct reading *r, struct sql_query *q)
+{
+    const struct page_want *w = r->want;
+
+    r->sql->bind_text(q, 1, w->status,
+                      w->status == NULL ? 0 : strlen(w->status));
+}
+
+static int
+count(const struct reading *r, struct page *p, struct err *err)
+{
+    struct sql_query *q = r->sql->prepare(
+        r->db,
+        "SELECT count(*) FROM trials INDEXED BY trials_by_end "
+        "WHERE ended IS NOT NULL AND (?1 IS NULL OR status = ?1)",
+        err);
+    int rc = -1;
+
+    if (q != NULL) {
+        bind_want(r, q);
+        rc = r->sql->step(q, err);
+    }
+    if (rc == 1)
+        p->total = (uint64_t)r->sql->integer(q, 0);
+    r->sql->finish(q);
+    return rc == 1 ? 0 : -1;
+}
+
+static char *
+text_of(const struct reading *r, struct sql_query *q, int i)
+{
+    return strdup(r->sql->text(q, i, NULL));
+}
+
+/* Reads a row; columns as in select_rows(). */
+static int
+read_row(const struct reading *r, struct sql_query *q, struct result *out,
+         struct err *err)
+{
+    const struct sql *s = r->sql;
+    const char *seed = s->text(q, 2, NULL);
+
+    *out = (struct result){
+        .trial = text_of(r, q, 0),
+        .parameter_id = text_of(r, q, 1),
+        .status = text_of(r, q, 3),
+        .why = text_of(r, q, 4),
+        .ended_by = text_of(r, q, 5),
+        .has_value = s->type(q, 6) != SQL_NULL,
+        .value = s->real(q, 6),
+        .has_latest = s->type(q, 7) != SQL_NULL,
+        .latest = s->real(q, 7),
+        .duration_s = s->real(q, 8),
+        .intermediates = (uint64_t)s->integer(q, 9),
+        .parameters = text_of(r, q, 10),
+        .from = text_of(r, q, 11),
+        .from_how = text_of(r, q, 12),
+    };
+    number_parse_u64(seed, strlen(seed), &out->seed);
+    return out->trial != NULL && out->parameter_id != NULL &&
+                   out->status != NULL && out->why != NULL &&
+                   out->ended_by != NULL && out->parameters != NULL &&
+                   out->from != NULL && out->from_how != NULL
+               ? 0
+               : err_set(err, ERR_MEMORY, "out of memory");
+}
+
+static struct sql_query *
+select_rows(const struct reading *r, struct err *err)
+{
+    const struct order *o = &orders[r->want->sort];
+    char by[128], text[SQL_MAX];
+    struct sql_query *q;
+
+    snprintf(by, sizeof by, o->by, r->direction);
+    snprintf(
+        text, sizeof text,
+        "SELECT trial, parameter_id, seed, status, why, ended_by, value, "
+        "latest, duration_s, intermediates, parameters, "
+        "coalesce(from_trial, ''), coalesce(from_how, '') FROM trials "
+        "WHERE trial IN (SELECT trial FROM trials INDEXED BY %s WHERE ended IS "
+        "NOT NULL AND (?1 IS NULL OR status = ?1) ORDER BY %s LIMIT ?2 "
+        "OFFSET ?3) ORDER BY %s",
+        o->index, by, by);
+    q = r->sql->prepare(r->db, text, err);
+    if (q == NULL)
+        return NULL;
+    bind_want(r, q);
+    r->sql->bind_int(q, 2, (int64_t)r->want->per_page);
+    r->sql->bind_int(q, 3,
+                     (int64_t)((r->want->number - 1) * r->want->per_page));
+    return q;
+}
+
+static int
+read_rows(const struct reading *r, struct page *p, struct err *err)
+{
+    uint64_t before = (r->want->number - 1) * r->want->per_page;
+    uint64_t most = p->total > before ? p->total - before : 0;
+    struct sql_query *q;
+    int rc;
+
+    if (most > r->want->per_page)
+        most = r->want->per_page;
+    p->own = calloc(most + 1, sizeof *p->own);
+    p->rows = calloc(most + 1, sizeof *p->rows);
+    if (p->own == NULL || p->rows == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    q = select_rows(r, err);
+    if (q == NULL)
+        return -1;
+    while ((rc = r->sql->step(q, err)) == 1 && p->n < most) {
+        p->rows[p->n] = &p->own[p->n];
+        rc = read_row(r, q, &p->own[p->n++], err);
+        if (rc != 0)
+            break;
+    }
+    r->sql->finish(q);
+    return rc < 0 ? -1 : 0;
+}
+
+/* One transaction: the count and the rows are of the same moment. */
+static int
+read_page(struct reading *r, struct page *p, struct err *err)
+{
+    if (r->sql->run(r->db, "BEGIN", err) != 0 || get_direction(r, err) != 0 ||
+        count(r, p, err) != 0)
+        return -1;
+    return read_rows(r, p, err);
+}
+
+static int
+bring_up_to_date(const struct sql *sql, const char *folder, struct err *err)
+{
+    struct index *ix = index_new(sql, folder, err);
+    struct index_report report;
+    int rc = ix == NULL ? -1 : index_update(ix, INDEX_ADD, &report, err);
+
+    index_free(ix);
+    /* a damaged log does not matter: the results are whole, and no page shows
+     * more */
+    return rc != 0 && err->code == ERR_LOG ? 0 : rc;
+}
+
+int
+page_of_database(struct page *p, const struct sql *sql, const char *folder,
+                 const struct page_want *want, struct err *err)
+{
+    struct reading r = {.sql = sql, .want = want};
+    char *path = file_join(folder, INDEX_FILE);
+    int rc = path != NULL && access(path, F_OK) != 0;
+
+    *p = (struct page){0};
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (rc == 0)
+        rc = bring_up_to_date(sql, folder, err);
+    if (rc == 0) {
+        r.db = sql->open(path, SQL_READ, err);
+        rc = r.db == NULL ? -1 : read_page(&r, p, err);
+        sql->close(r.db);
+    }
+    if (rc != 0)
+        page_fini(p);
+    free(path);
     return rc;
 }

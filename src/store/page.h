@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* page.h - some of the trials that have ended, in an order: from results that
- * were read, or from the database, which gives the same.  One owner. */
+ * were read, or from the database, which gives the same page.  One owner. */
 #ifndef STORE_PAGE_H
 #define STORE_PAGE_H
 
@@ -30,19 +30,21 @@ struct page_want {
 struct page {
     const struct result **rows;
     size_t n;
-    uint64_t total;     /* rows of all pages */
-    struct result *own; /* n of them; NULL: they are of the results */
+    uint64_t total; /* rows of all pages */
+    /* The n rows; NULL: they are borrowed from the results. */
+    struct result *own;
 };
 
-/* "ended", "value", "trial", "duration". */
+/* Reads "ended", "value", "trial" or "duration"; -1: err tells. */
 int page_sort_parse(const char *word, enum page_sort *out, struct err *err);
 
-/* Borrows the rows from the results. */
+/* Makes a page of results, whose rows it borrows. */
 int page_of_results(struct page *p, const struct results *r,
                     const struct page_want *want, struct err *err);
 
-/* From the experiment's database, which is brought up to date before.  1: there
- * is none, 0: done, -1: it is of no use, and err says why. */
+/* Makes a page from the experiment's database, which is brought up to date
+ * before.  1: there is no database, 0: done, -1: it is of no use, and err says
+ * why. */
 int page_of_database(struct page *p, const struct sql *sql, const char *folder,
                      const struct page_want *want, struct err *err);
 
@@ -50,8 +52,8 @@ void page_fini(struct page *p);
 
 void page_print(FILE *out, const struct page *p, const struct page_want *want);
 
-/* {"page", "per_page", "total", "trials": [...]}; -1: too large for memory,
- * nothing printed. */
+/* Prints {"page", "per_page", "total", "trials": [...]}; -1: too large for
+ * memory, nothing is printed. */
 int page_print_json(FILE *out, const struct page *p,
                     const struct page_want *want, struct err *err);
 

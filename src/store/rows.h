@@ -20,34 +20,28 @@ struct history_reader;
 
 struct rows {
     struct store *store;
-    struct map names; /* of parameters, those that are in the database */
-    bool new_names;   /* since rows_init(): v_trials lacks them */
+    struct map names; /* of the parameters in the database */
+    bool new_names;   /* some came since rows_init(), which v_trials lacks */
 };
 
-/* The names that the database has. */
+/* Reads the names of parameters that the database has. */
 int rows_init(struct rows *r, struct store *s, struct err *err);
 void rows_fini(struct rows *r);
 
-/* A fact that `h` gave last. */
+/* Writes a fact, the last one that `h` has given. */
 int rows_add_fact(struct rows *r, const struct history_fact *fact,
                   const struct history_reader *h, struct err *err);
 
-/* Line `number` of results.jsonl, from 1.  1: it is damaged, and has no
- * row. */
+/* Writes line `number` of results.jsonl, from 1.  1: the line is damaged, and
+ * has no row. */
 int rows_add_result(struct rows *r, const char *line, size_t len,
                     int64_t number, struct err *err);
 
-/* experiment.json, config.yml, search_space.json, summary.json. */
+/* Writes experiment.json, config.yml, search_space.json and summary.json. */
 int rows_set_experiment(struct rows *r, const char *folder, struct err *err);
-
-/* The values of a trial's parameters. */
-int rows_add_parameters(struct rows *r, const char *trial,
-                        struct jval parameters, struct err *err);
 
 /* A member of an object as a value: null when it is absent, or not of that
  * type.  Texts are the document's. */
 struct store_value rows_text(struct jval object, const char *key);
-struct store_value rows_number(struct jval object, const char *key);
-struct store_value rows_count(struct jval object, const char *key);
 
 #endif

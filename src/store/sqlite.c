@@ -20,7 +20,7 @@ struct sql_db {
 struct sql_query {
     struct sql_db *db;
     sqlite3_stmt *statement;
-    int bad; /* the first bind that failed; SQLITE_OK: none */
+    int bad; /* what the first bind returned that failed; SQLITE_OK: none did */
 };
 
 static int
@@ -48,7 +48,7 @@ close_db(struct sql_db *db)
     free(db);
 }
 
-/* SQLite would make it with the mode that the umask leaves. */
+/* Makes the file: SQLite would give it the mode that the umask leaves. */
 static int
 create(const char *path, struct err *err)
 {

@@ -14,7 +14,7 @@
 struct buf;
 struct err;
 
-/* One for each text in store.c. */
+/* One for each statement in store.c. */
 enum store_query {
     STORE_META_PUT,
     STORE_META_GET,
@@ -43,7 +43,7 @@ struct store {
     struct sql_query *queries[STORE_N_QUERIES];
 };
 
-/* Zeroed before; store_close() in either case. */
+/* Opens the database.  *s was zeroed; store_close() in either case. */
 int store_open(struct store *s, const struct sql *sql, const char *path,
                enum sql_open how, struct err *err);
 void store_close(struct store *s);
@@ -88,14 +88,14 @@ store_null(void)
     return (struct store_value){0};
 }
 
-/* Its statement with these values, one step: 1: a row, which is
- * store_reset(); 0: done; -1. */
+/* Runs the statement with these values for one step.  1: a row, to be followed
+ * by store_reset(); 0: done; -1: err tells. */
 int store_step(struct store *s, enum store_query q,
                const struct store_value *values, size_t n, struct err *err);
 struct sql_query *store_query(struct store *s, enum store_query q);
 void store_reset(struct store *s, enum store_query q);
 
-/* The same for one without rows: 0 or -1. */
+/* store_step() for a statement without rows: 0 or -1. */
 #define STORE_RUN(s, q, err, ...)                                   \
     store_step((s), (q), (const struct store_value[]){__VA_ARGS__}, \
                sizeof((const struct store_value[]){__VA_ARGS__}) /  \
@@ -107,9 +107,10 @@ int store_set_text(struct store *s, const char *key, const char *value,
                    struct err *err);
 int store_set_bytes(struct store *s, const char *key, const void *bytes,
                     size_t len, struct err *err);
-/* 1: *out is filled; 0: there is none; -1. */
+/* Reads a number that the database keeps about itself.  1: *out is filled; 0:
+ * there is none; -1: err tells. */
 int store_get(struct store *s, const char *key, int64_t *out, struct err *err);
-/* The same; *out is appended to. */
+/* store_get() for bytes, which are appended to *out. */
 int store_get_bytes(struct store *s, const char *key, struct buf *out,
                     struct err *err);
 

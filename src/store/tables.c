@@ -157,7 +157,7 @@ static const char *const fixed[] = {
 };
 #define N_FIXED (sizeof fixed / sizeof *fixed)
 
-/* SQLite knows columns by their names whatever their case. */
+/* Whether an earlier name is the same for SQLite, which ignores case. */
 static bool
 is_taken(const char *const *names, size_t i)
 {
@@ -182,7 +182,7 @@ add_quoted(struct buf *out, char quote, const char *text)
     buf_add_char(out, quote);
 }
 
-/* One that is taken is told apart by its place. */
+/* Appends a column's name; one that is taken gets its place as an ending. */
 static void
 add_column(struct buf *out, const char *const *names, size_t i)
 {

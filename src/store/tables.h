@@ -13,17 +13,19 @@ struct buf;
 
 #define TABLES_VERSION 4
 
-/* Tables, and the views that do not depend on the parameters; `best` is the
- * order of values, "ASC" or "DESC". */
+/* Writes the tables, and the views that do not depend on the parameters; `best`
+ * is the order of values, "ASC" or "DESC". */
 void tables_write(struct buf *out, const char *best);
 
-/* The indexes: made behind the rows of a new database, which takes less time
- * than to keep them in order meanwhile. */
+/* Writes the indexes: made behind the rows of a new database, which takes less
+ * time than to keep them in order meanwhile. */
 void tables_write_indexes(struct buf *out, const char *best);
 
-/* The view v_trials with a column for each of these names. */
+/* Writes the view v_trials with a column for each of these names. */
 void tables_write_trials(struct buf *out, const char *const *names, size_t n);
 
-#define TABLES_COLUMNS_MAX 500 /* names beyond are in `parameters` alone */
+#define TABLES_COLUMNS_MAX                             \
+    500 /* parameters beyond are in `parameters` alone \
+         */
 
 #endif

@@ -20,8 +20,8 @@
 
 #define WORDS_MAX 80
 #define RECORD_NAME "dispatcher.pid"
-#define RECORD_MAX 64    /* bytes of that file */
-#define EARLIER_MS 20000 /* a grace, and time to write what it has */
+#define RECORD_MAX 64    /* of the file dispatcher.pid */
+#define EARLIER_MS 20000 /* a grace, and time to write what is left */
 #define LINGERS_MS 10
 #define LINGERS_TIMES 300
 
@@ -61,7 +61,7 @@ supervisor_start(struct supervised *s, const char *program, const char *folder,
         return -1;
     s->pid = pid;
     *out = (struct supervised_pipes){pipes[0], pipes[1], pipes[2]};
-    /* These ends are ours alone; the dispatcher's keep their flags. */
+    /* our ends do not block; the dispatcher's keep their flags */
     for (int i = 0; i < 3; i++)
         fcntl(pipes[i], F_SETFL, O_NONBLOCK);
     return 0;
@@ -161,7 +161,7 @@ supervisor_record(const struct supervised *s, const char *folder)
     free(path);
 }
 
-/* Closes the pidfd, which may be -1. */
+/* Waits for the process; closes the pidfd, which may be -1. */
 static void
 await(int pidfd)
 {
@@ -173,7 +173,7 @@ await(int pidfd)
     close(pidfd);
 }
 
-/* It may not have come as far as its lock. */
+/* Waits for a recorded process that may not have come as far as its lock. */
 static void
 await_recorded(const char *folder)
 {
@@ -206,7 +206,8 @@ supervisor_await_earlier(const char *folder, struct err *err)
         await(writer);
     else if (writer >= 0)
         close(writer);
-    /* A program that it was starting has the lock with it for a moment. */
+    /* A program that the dispatcher was just starting has the lock with it for
+     * a moment. */
     for (int i = 0; i < LINGERS_TIMES && lockfile_is_locked(fd); i++)
         poll(NULL, 0, LINGERS_MS);
     if (lockfile_is_locked(fd))

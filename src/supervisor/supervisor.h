@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* supervisor.h - a dispatcher's process, seen from the process that has
- * started it: its start, its end, and what it was at then.  `tunepipe run` has
- * the dispatcher as a program that it gives three pipes, `tunepipe nni` as a
- * copy of itself.  What follows from an end is theirs; see deaths.h. */
+/* supervisor.h - a dispatcher's process, seen from the process that has started
+ * it: its start, its end, and at which commands it was then.  `tunepipe run`
+ * starts the dispatcher as a program with three pipes, `tunepipe nni` as a copy
+ * of itself.  What to do about an end is for them to decide; see deaths.h. */
 #ifndef SUPERVISOR_SUPERVISOR_H
 #define SUPERVISOR_SUPERVISOR_H
 
@@ -16,7 +16,7 @@ struct lockfile;
 
 struct supervised {
     pid_t pid;
-    int pidfd; /* readable when it has ended; -1: there is none */
+    int pidfd; /* readable when the process has ended; -1: there is none */
 };
 
 #define SUPERVISED_NONE \
@@ -27,42 +27,42 @@ struct supervised {
 
 /* ---- its start ---- */
 
-/* Our ends of its pipes, which do not block. */
+/* Our ends of the dispatcher's pipes, which do not block. */
 struct supervised_pipes {
     int to, from, words; /* its input, its output, its standard error */
 };
 
 /* Starts `tunepipe dispatch` with these words (ends with NULL) behind those
  * that say where its frames go.  `program` is the path of tunepipe; NULL: the
- * one in this folder.  Its process group is its own, so that a terminal's
- * Ctrl-C is left to us. */
+ * one beside our own executable.  It leads a process group, so that a
+ * terminal's Ctrl-C is left to us. */
 int supervisor_start(struct supervised *s, const char *program,
                      const char *folder, const char *const words[],
                      struct supervised_pipes *out, struct err *err);
 
 /* Makes a copy of this process, before any thread is started, which is killed
- * when this one ends.  1: here; 0: in the copy; -1: err tells. */
+ * when this one ends.  Returns 1 here, 0 in the copy; -1: err tells. */
 int supervisor_fork(struct supervised *s, struct err *err);
 
 /* ---- its end ---- */
 
-/* Without effect when there is none.  Any thread. */
+/* Sends the process a signal, if there is a process.  Any thread. */
 void supervisor_signal(const struct supervised *s, int number);
 
-/* Whether it ends within so many milliseconds.  Any thread. */
+/* Whether the process ends within so many milliseconds.  Any thread. */
 bool supervisor_ends_within(const struct supervised *s, int ms);
 
 struct supervised_end {
-    int status;   /* its exit status; -1: a signal ended it */
-    int signal;   /* 0: none */
+    int status;   /* exit status; -1: a signal has ended it */
+    int signal;   /* that signal; 0: none */
     char how[32]; /* "exit status 3", "signal 9" */
 };
 
-/* Waits for its end.  Its process id stays its own until supervisor_close(), so
+/* Waits for the process's end.  Its id stays taken until supervisor_close(), so
  * that no signal can reach another process.  Any thread. */
 void supervisor_end(const struct supervised *s, struct supervised_end *out);
 
-/* Kills it unless it has ended; there is none any more. */
+/* Kills the process unless it has ended, and frees what is kept of it. */
 void supervisor_close(struct supervised *s);
 
 /* ---- what it was at ---- */

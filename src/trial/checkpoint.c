@@ -33,7 +33,7 @@ checkpoint_newest(const char *folder)
     return newest;
 }
 
-/* The trial's folder of checkpoints, to be freed. */
+/* The trial's folder of checkpoints, in which `saving` lies, to be freed. */
 static char *
 parent(const char *saving, struct err *err)
 {
@@ -63,8 +63,8 @@ sync_folder(const char *path, struct err *err)
     return rc;
 }
 
-/* Under the first number that nobody has: a checkpoint is never empty, and a
- * folder that is not empty is never replaced by a rename. */
+/* Renames a folder to the first free number.  A checkpoint is never empty, and
+ * a rename never replaces a folder that is not empty. */
 static int
 move(const char *from, const char *home, uint64_t *number, struct err *err)
 {
@@ -114,7 +114,7 @@ checkpoint_commit(const char *saving, const char *trial_folder,
     return rc;
 }
 
-/* Without what is in front of its name, and slashes behind it. */
+/* The last part of a path, without slashes behind it. */
 static char *
 last_part(const char *path)
 {

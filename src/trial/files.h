@@ -41,7 +41,7 @@
 /* The parameters the trial got, one line of JSON. */
 #define TRIAL_PARAMETERS_JSON "parameters.json"
 
-/* The same, flattened, for programs without a JSON parser.  One line per
+/* The parameters flattened, for programs without a JSON parser.  One line per
  * value: NAME<TAB>VALUE<LF>.
  *
  * A nested choice gives a line per member, its names joined with '/':

@@ -10,7 +10,7 @@
 struct err;
 
 enum outcome_kind {
-    OUTCOME_LOST, /* no such file: nobody knows */
+    OUTCOME_LOST, /* there is no exit file: nobody knows */
     OUTCOME_EXITED,
     OUTCOME_SIGNALLED,
     OUTCOME_UNSTARTED,
@@ -19,25 +19,27 @@ enum outcome_kind {
 struct outcome {
     enum outcome_kind kind;
     int number;         /* exit status or signal */
-    char text[256];     /* UNSTARTED: why; LOST: its wrapper's last words */
-    bool out_of_memory; /* set by whoever finds that it was short of it */
-    bool abandoned;     /* the wrapper ended it, because no manager came back */
-    bool told;          /* the wrapper ended it, because it got a signal */
-    bool alone;         /* no manager lived when it ended, or at any time since
-                           it had got that signal */
+    char text[256];     /* UNSTARTED: why; LOST: the last line of its wrapper */
+    bool out_of_memory; /* set by the caller who finds that it lacked memory */
+    bool abandoned; /* the wrapper has ended it, because no manager came back */
+    /* The wrapper has ended it, because of a signal to the wrapper. */
+    bool told;
+    bool alone; /* no manager lived when it ended, or at any time since that
+                   signal */
     int64_t started_ns, ended_ns; /* see trial/files.h; 0: not known */
     uint64_t maxrss_kb, user_us, system_us;
-    uint64_t memory_peak, oom_kills; /* of its control group; 0: none */
+    uint64_t memory_peak, oom_kills; /* of its control group; 0: not measured */
 };
 
-/* -1 when there is such a file and it cannot be understood; *out is LOST. */
+/* Reads the exit file of a trial's folder.  -1 when there is one that makes no
+ * sense; *out is then LOST. */
 int outcome_read(const char *folder, struct outcome *out, struct err *err);
 
-/* Whether SIGHUP, SIGINT or SIGTERM ended it, as a batch system or a terminal
- * sends them to all that is within. */
+/* Whether SIGHUP, SIGINT or SIGTERM ended the trial, as a batch system or a
+ * terminal sends them to all processes of a job. */
 bool outcome_by_signal(const struct outcome *o);
-/* Whether the end tells nothing of the trial: its wrapper vanished, or ended it
- * for want of a manager, or a signal did while it had none. */
+/* Whether the end tells nothing about the trial: its wrapper vanished, or ended
+ * it because no manager was there, or a signal ended it while it had none. */
 bool outcome_is_moot(const struct outcome *o);
 
 #endif

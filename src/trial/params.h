@@ -14,10 +14,12 @@ struct params;
 struct params *params_load(const char *folder, struct err *err);
 void params_free(struct params *params);
 
-/* The unescaped value, borrowed; NULL when there is none of this name. */
+/* The unescaped value of a parameter, borrowed; NULL when there is none of this
+ * name. */
 const char *params_find(const struct params *params, const char *name);
 
-/* All names, borrowed, in the order of the file, for nearest_hint(). */
+/* The names of all parameters, borrowed, in the order of the file, for
+ * nearest_hint(). */
 const char *const *params_names(const struct params *params, size_t *n);
 
 #endif

@@ -21,8 +21,8 @@
 
 static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
 
-/* JSON's own grammar where number_parse() is laxer: no sign +, no leading or
- * trailing point, no leading zeros. */
+/* Whether a text is a number by JSON's grammar, which is stricter than
+ * number_parse(): no sign +, no leading or trailing point, no leading zeros. */
 static bool
 is_number(const char *text, size_t len)
 {
@@ -79,8 +79,8 @@ struct scan {
     const char *value; /* of the outermost "default", or NULL */
 };
 
-/* One token at `at`; the byte behind it, NULL when brackets or strings do not
- * fit together. */
+/* Steps over one token at `at`; returns the byte behind it, NULL when brackets
+ * or strings do not fit together. */
 static const char *
 step(struct scan *s, const char *at)
 {
@@ -133,7 +133,7 @@ check_object(const char *text, size_t len, struct err *err)
     return 0;
 }
 
-/* Drops white space at both ends; returns what is left. */
+/* Drops white space at both ends; *len is the length of what is left. */
 static const char *
 trim(const char *json, size_t *len)
 {
@@ -198,7 +198,7 @@ write_line(int fd, const char *path, const struct buf *line, struct err *err)
     return 0;
 }
 
-/* *end is where the line ends in the file. */
+/* Appends a line; *end is its end in the file. */
 static int
 append(const char *path, const struct buf *line, off_t *end, struct err *err)
 {
@@ -268,7 +268,7 @@ report_append(const char *folder, enum report_type type, const char *json,
     return report(folder, type, json, "", &end, err);
 }
 
-/* -1: nobody answers. */
+/* Opens the answers; -1: nobody will answer. */
 static int
 open_answers(const char *folder)
 {
@@ -286,7 +286,7 @@ open_answers(const char *folder)
     return fd;
 }
 
-/* The next line, without its LF; false when nobody answers any more. */
+/* Reads the next line, without its LF; false when nobody answers any more. */
 static bool
 read_answer(int fd, char line[TRIAL_ANSWER_MAX])
 {
@@ -322,7 +322,7 @@ report_answer_word(enum report_answer answer)
     return answers[answer];
 }
 
-/* A word from another time is no reason to end. */
+/* Reads an answer; an unknown word is no reason to end. */
 static enum report_answer
 read_word(const char *word)
 {

@@ -8,7 +8,7 @@
 
 struct err;
 
-/* DONE is a final result behind which the trial is ended. */
+/* DONE: a final result, behind which the manager ends the trial. */
 enum report_type { REPORT_INTERMEDIATE, REPORT_FINAL, REPORT_DONE };
 
 /* Whether `json` is a number (NaN, Infinity and -Infinity included) or looks
@@ -22,19 +22,19 @@ int report_check(const char *json, struct err *err);
 int report_append(const char *folder, enum report_type type, const char *json,
                   struct err *err);
 
-/* What the trial should do now; all but GO end it (trial/files.h). */
+/* What a trial should do after a report; all but GO end it (trial/files.h). */
 enum report_answer { REPORT_GO, REPORT_STOP, REPORT_PAUSE, REPORT_FINISH };
 
-/* Its word in a trial's `answers`. */
+/* The word for it in a trial's `answers`. */
 const char *report_answer_word(enum report_answer answer);
 
-/* Reports an intermediate result and waits until the manager has answered.
- * Goes on at once where nobody answers.  With `hears` false the trial only
- * waits: what the answer says is nothing to it. */
+/* Reports an intermediate result and waits until the manager has answered. Goes
+ * on at once where nobody answers.  With `hears` false the trial only waits,
+ * and *answer does not matter. */
 int report_wait(const char *folder, const char *json, bool hears,
                 enum report_answer *answer, struct err *err);
 
-/* Tells the manager, which counts it, of the checkpoint that stands. */
+/* Tells the manager, which counts it, that a checkpoint was saved. */
 int report_checkpoint(const char *folder, unsigned long long number,
                       struct err *err);
 

@@ -36,7 +36,7 @@ confine_enter(const char *cgroup)
     fd = open_in(cgroup, "cgroup.procs", O_WRONLY);
     if (fd < 0)
         return -1;
-    n = write(fd, "0", 1); /* the writer */
+    n = write(fd, "0", 1); /* "0" stands for the process that writes */
     why = errno;
     close(fd);
     errno = why;
@@ -53,12 +53,13 @@ confine_limit(long long bytes)
     if (getrlimit(RLIMIT_DATA, &limit) != 0)
         return -1;
     if (limit.rlim_max != RLIM_INFINITY && (rlim_t)bytes > limit.rlim_max)
-        return 0; /* it is kept to less already */
+        return 0; /* a lower limit is there already */
     limit.rlim_cur = limit.rlim_max = (rlim_t)bytes;
     return setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* The number behind the word, "" being that at the beginning. */
+/* Reads the number behind the word in a file of the control group; "" is at the
+ * beginning. */
 static bool
 read_number(const char *cgroup, const char *name, const char *word,
             unsigned long long *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* confine.h - the trial's memory: what keeps it to it, and what it used. */
+/* confine.h - limits a trial's memory, and measures it. */
 #ifndef WRAPPER_CONFINE_H
 #define WRAPPER_CONFINE_H
 
@@ -10,14 +10,15 @@ struct confined {
     unsigned long long peak, kills; /* see trial/files.h, `exit` */
 };
 
-/* The calling process goes into the control group, all it starts with it.
- * NULL: nothing to do.  -1 with errno set. */
+/* Puts the calling process, and all that it will start, into the control group.
+ * NULL: does nothing.  -1 with errno set. */
 int confine_enter(const char *cgroup);
 
-/* RLIMIT_DATA; 0: nothing to do. */
+/* Sets RLIMIT_DATA; 0: does nothing. */
 int confine_limit(long long bytes);
 
-/* Nobody is in it any more: what was used, and the group is removed. */
+/* When no process is left in it: removes the control group, and says how much
+ * memory was used. */
 struct confined confine_leave(const char *cgroup);
 
 #endif

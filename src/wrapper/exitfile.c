@@ -45,7 +45,8 @@ microseconds(struct timeval t)
     return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* What somebody else made of that name, be it a link, is not written to. */
+/* Makes a new file: one of that name that the trial has made, be it a link, is
+ * not written to. */
 static int
 make_new(int dir_fd, const char *name)
 {
@@ -64,7 +65,8 @@ put(int fd, const char *text, size_t len)
     return n == (ssize_t)len ? 0 : -1;
 }
 
-/* A file system that cannot reserve has the room once it was written. */
+/* Reserves room.  A file system that cannot reserve has the room once it is
+ * written. */
 static int
 reserve(int fd)
 {
@@ -162,7 +164,7 @@ exitfile_prepare(int dir_fd)
     return fd >= 0 && reserve(fd) == 0 ? fd : -1;
 }
 
-/* Whether the trial left it where it was. */
+/* Whether the file is still where it was made. */
 static bool
 is_there(int dir_fd, int fd)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exitfile.h - the files by which the wrapper is known: wrapper.pid and exit
- * (see trial/files.h). */
+/* exitfile.h - the files that the wrapper writes: wrapper.pid and exit (see
+ * trial/files.h). */
 #ifndef WRAPPER_EXITFILE_H
 #define WRAPPER_EXITFILE_H
 
@@ -16,30 +16,31 @@ struct outcome {
     int unstarted_errno;               /* what errno was then */
     int wait_status;                   /* as wait4(2) gave it */
     int64_t started_ns, ended_ns;      /* see trial/files.h */
-    int64_t began_ns;                  /* as started_ns, CLOCK_MONOTONIC */
-    struct confined memory;            /* of its control group */
-    bool abandoned;                    /* ended for want of a manager */
-    int told;                          /* ended by this signal to us; 0: no */
-    bool alone;                        /* it ended while nobody managed it */
+    int64_t began_ns;                  /* started_ns on CLOCK_MONOTONIC */
+    struct confined memory;            /* of the trial's control group */
+    bool abandoned; /* the trial was ended because no manager came */
+    int told; /* the signal to the wrapper because of which the trial was ended;
+                 0: none */
+    bool alone; /* no manager was there when the trial ended */
 };
 
-/* The trial begins; it has ended. */
+/* Note the times of the trial's start, and of its end. */
 void exitfile_begin(struct outcome *outcome);
 void exitfile_end(struct outcome *outcome);
 
 /* Writes wrapper.pid in the folder; 0, or -1 with errno set. */
 int exitfile_write_pid(int dir_fd);
 
-/* Makes the file that is to become `exit`, with room for what it will hold, so
- * that a disk that is full then does not matter.  Its descriptor, or -1 with
- * errno set. */
+/* Makes the file that is to become `exit`, with room for its content, so that a
+ * disk that is full by then does not matter.  Returns its descriptor, or -1
+ * with errno set. */
 int exitfile_prepare(int dir_fd);
 
-/* Writes, syncs and renames it, with the resources of all children that were
- * waited for; 0, or -1 with errno set, and it may be called again. */
+/* Writes, syncs and renames `exit`, with the resources of all children that
+ * were waited for; 0, or -1 with errno set: it may then be called again. */
 int exitfile_write(int dir_fd, int exit_fd, const struct outcome *outcome);
 
-/* The trial did not begin: no trace of the wrapper is left. */
+/* Removes the wrapper's files: the trial did not begin. */
 void exitfile_discard(int dir_fd);
 
 #endif

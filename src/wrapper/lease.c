@@ -27,7 +27,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a writer exists.  What it may have written is thrown away. */
+/* Whether a process has the lease open for writing.  What it may have written
+ * is thrown away. */
 static bool
 has_writer(int fifo_fd)
 {
@@ -40,7 +41,7 @@ has_writer(int fifo_fd)
     return n < 0;
 }
 
-/* Starts to watch for opens, or forgets those that were told. */
+/* Begins to watch for opens, or drops events that have come. */
 static void
 watch(struct lease *lease)
 {

@@ -17,10 +17,10 @@ struct lease {
 };
 
 /* Opens the lease in the folder (dir_fd stays the caller's and open) and takes
- * the first look.  0, or -1 with errno set; ENXIO: it is no FIFO. */
+ * the first look.  0, or -1 with errno set; ENXIO: the lease is no FIFO. */
 int lease_open(struct lease *lease, int dir_fd);
 
-/* Looks anew; returns lease->held. */
+/* Looks whether the lease is held now; returns lease->held. */
 bool lease_look(struct lease *lease);
 
 #endif

@@ -38,7 +38,7 @@ cannot(const char *what, const char *path)
     return STATUS_CANNOT;
 }
 
-/* No process of the trial was made. */
+/* Says why no process of the trial was started. */
 static int
 cannot_begin(int dir_fd, const char *what, const char *path)
 {
@@ -99,7 +99,7 @@ clean_descriptors(void)
         closedir(open_fds);
 }
 
-/* Lets go of the manager's terminal and pipes; last words go to the trial's
+/* Lets go of the manager's terminal and pipes; later messages go to the trial's
  * stderr.  On failure what was inherited stays, which does no harm. */
 static void
 let_go(int dir_fd)
@@ -118,7 +118,7 @@ let_go(int dir_fd)
     }
 }
 
-/* Whether somebody wants the wrapper to end within the time. */
+/* Whether the wrapper is asked to end within the time. */
 static bool
 is_stopped(long ms)
 {
@@ -132,8 +132,8 @@ is_stopped(long ms)
     return sigtimedwait(&set, NULL, &within) > 0;
 }
 
-/* How the trial ended is known to nobody else: what hinders for now is waited
- * for, and said once. */
+/* Writes how the trial ended, which no other process knows: an error that may
+ * pass is waited for, and told once. */
 static int
 tell_end(int dir_fd, int exit_fd, const struct outcome *outcome,
          const char *path)

@@ -11,7 +11,7 @@ struct options {
     char **program;          /* NULL-terminated, at least one element */
 };
 
-/* 0, or -1 after one line on stderr. */
+/* Reads the command line.  0, or -1 after one line on stderr. */
 int options_parse(struct options *options, int argc, char **argv);
 
 #endif

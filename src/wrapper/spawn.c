@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opening a FIFO, which would have nobody to read it, does not wait. */
+/* a FIFO without a reader must not block */
 int
 spawn_output(int dir_fd, const char *name)
 {
@@ -45,7 +45,7 @@ refuse(struct outcome *outcome, const char *what, const char *name)
 
 enum { CONFINED, OUTSIDE, UNLIMITED };
 
-/* The trial's process itself enters what it is confined to. */
+/* Confines the trial's process, in that process itself. */
 static int
 confine(const void *arg)
 {

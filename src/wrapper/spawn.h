@@ -8,8 +8,8 @@
 struct options;
 struct outcome;
 
-/* A file of the trial's output, to be appended to; only ever a file of this
- * folder, not what a link there names.  -1 with errno set. */
+/* Opens a file of the trial's output for appending; only ever a file of this
+ * folder, not one to which a link there leads.  -1 with errno set. */
 int spawn_output(int dir_fd, const char *name);
 
 /* Starts it in options->cwd, in a process group of its own, stdin /dev/null,

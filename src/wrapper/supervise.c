@@ -41,11 +41,12 @@ struct watch {
     int signal_fd, timer_fd;
     enum phase phase;
     bool first_ended;
-    bool alive;     /* a process of the trial is left */
-    uint32_t asker; /* whose signal began the end; 0: it does not matter */
+    bool alive; /* a process of the trial is left */
+    /* Who sent the signal that began the end; 0: does not matter. */
+    uint32_t asker;
 };
 
-/* From now, once; 0 ms: at once; negative: never. */
+/* Sets the timer to go off once, in so many ms; 0: at once; negative: never. */
 static void
 set_timer(struct watch *w, long ms)
 {
@@ -105,16 +106,17 @@ reap(struct watch *w)
     if (w->phase == KILLING)
         kill_tree(w);
     else if (w->phase == RUNNING && w->first_ended)
-        end_tree(w); /* what it left behind goes as well */
+        end_tree(w); /* what it left behind is ended as well */
 }
 
-/* Whether who asks in the grace period has no patience left. */
+/* Whether the process that asked for the end asks again within the grace: it
+ * does not want to wait. */
 static bool
 is_asked_again(struct watch *w, uint32_t asker)
 {
     bool again = w->asker == 0 || w->asker == asker;
 
-    w->asker = 0; /* not twice */
+    w->asker = 0; /* only once */
     return again;
 }
 
@@ -160,7 +162,7 @@ on_timer(struct watch *w)
     uint64_t times;
 
     if (read(w->timer_fd, &times, sizeof(times)) != sizeof(times))
-        return; /* it was set anew meanwhile */
+        return; /* the timer was set anew meanwhile */
     if (w->phase == ENDING)
         kill_tree(w);
     else if (w->phase == RUNNING && !lease_look(w->lease)) {
@@ -213,7 +215,7 @@ supervise(const struct options *options, int dir_fd, struct lease *lease,
     struct watch w = {.options = options, .outcome = outcome, .lease = lease};
 
     if (open_all(&w) != 0)
-        return -1; /* the process ends: it closes what was opened */
+        return -1; /* the process ends, which closes all files */
     if (!lease->held)
         set_timer(&w, options->adopt_ms);
     exitfile_begin(outcome);
@@ -225,6 +227,7 @@ supervise(const struct options *options, int dir_fd, struct lease *lease,
     }
     w.alive = true;
     loop(&w);
-    outcome->alone |= !lease_look(lease); /* its manager may die with it */
+    /* the manager may die together with the trial */
+    outcome->alone |= !lease_look(lease);
     return 0;
 }

@@ -36,8 +36,8 @@ pidfd_signal(int fd, int sig)
     return (int)syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
 }
 
-/* The whole file, NUL-terminated, for the caller to free; NULL when it cannot
- * be read (the thread has gone). */
+/* The content of a file, NUL-terminated, to be freed; NULL when it cannot be
+ * read (the thread is gone). */
 static char *
 read_all(const char *path)
 {
@@ -63,7 +63,7 @@ read_all(const char *path)
     return text;
 }
 
-/* The parent, or -1 when there is no such process any more. */
+/* The parent of a process, or -1 when there is no such process any more. */
 static pid_t
 parent_of(pid_t pid)
 {
@@ -72,7 +72,7 @@ parent_of(pid_t pid)
 
     snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
     text = read_all(path);
-    at = text != NULL ? strrchr(text, ')') : NULL; /* names hold anything */
+    at = text != NULL ? strrchr(text, ')') : NULL; /* names may hold anything */
     if (at == NULL || sscanf(at + 1, " %*c %ld", &parent) != 1)
         parent = -1;
     free(text);
@@ -81,7 +81,7 @@ parent_of(pid_t pid)
 
 static void walk(pid_t pid, int pidfd, int sig, int depth);
 
-/* Walks below the child, then signals it, if it is one. */
+/* Walks below the child, then signals it, if it is that parent's child. */
 static void
 visit(pid_t child, pid_t parent, int parent_fd, int sig, int depth)
 {
@@ -98,7 +98,7 @@ visit(pid_t child, pid_t parent, int parent_fd, int sig, int depth)
     close(fd);
 }
 
-/* The children of one thread. */
+/* Walks the children of one thread. */
 static void
 walk_thread(const char *path, pid_t pid, int pidfd, int sig, int depth)
 {

@@ -11,7 +11,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/file.h"
-#include "core/segment_policy.h"
+#include "core/log_policy.h"
 #include "json.h"
 #include "log/record.h"
 #include "log/segments.h"

@@ -2,7 +2,6 @@
 #include "t.h"
 
 #include "bridge/address.h"
-#include "bridge/hosts.h"
 #include "core/err.h"
 
 #include <stddef.h>

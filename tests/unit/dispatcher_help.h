@@ -212,12 +212,12 @@ drive_chain(struct drive *d, enum sender side, struct chain *chain)
     }
 }
 
-static inline enum router_word
+static inline enum router_result
 drive_bytes(struct drive *d, const char *code, const char *payload, size_t len)
 {
     struct frame frame = help_frame(code, "");
     struct routed routed = {0};
-    enum router_word word;
+    enum router_result word;
 
     frame.payload = payload;
     frame.len = len;

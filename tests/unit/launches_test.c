@@ -40,7 +40,7 @@ start(struct manager *m, const char *tuner, const char *args, bool again,
     *m = (struct manager){.random = seed};
     drive_setup(&m->d, tuner, args, NULL, NULL);
     m->d.setup.policy.nni = true;
-    m->d.setup.policy.again = again;
+    m->d.setup.policy.reissue = again;
     drive_start(&m->d);
     drive_send(&m->d, "IN",
                "{\"x\": {\"_type\": \"randint\", \"_value\": [0, 40]}}");
@@ -103,7 +103,7 @@ play(struct manager *m, int most)
         else
             step(m, (int)help_below(&m->random, (uint64_t)m->n_running));
     }
-    if (m->d.setup.policy.again)
+    if (m->d.setup.policy.reissue)
         CHECK(strstr(drive_lines(&m->d), "tunepipe: error: ") == NULL);
     CHECK_EQ(m->d.failed, 0);
     return m->n_launched;

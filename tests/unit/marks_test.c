@@ -54,7 +54,7 @@ TEST(marks_stamp_latest_lowest_and_highest)
     CHECK_EQ(report(m, "A", 4, 0, 0, -2), MARKS_COUNTED);
     CHECK_EQ(report(m, "A", 4, 0, 3, 3), MARKS_COUNTED);
     CHECK_EQ(report(m, "A", 4, 0, 2, 9), MARKS_COUNTED);
-    CHECK_EQ(report(m, "A", 4, 0, 2, 100), MARKS_SECOND);
+    CHECK_EQ(report(m, "A", 4, 0, 2, 100), MARKS_REPEATED);
     CHECK_EQ(report(m, "A", 4, 0, 4, NAN), MARKS_COUNTED);
     CHECK_EQ(help_living(m), 1);
     end = end_of(m, "A", END_SUCCEEDED, 0);
@@ -74,11 +74,11 @@ TEST(marks_verdicts)
 
     CHECK_EQ(report(m, "Z", 3, 0, 0, 1), MARKS_UNKNOWN);
     CHECK_EQ(report(m, "A", 2, 0, 0, 1), MARKS_COUNTED);
-    CHECK_EQ(report(m, "A", 2, 0, 0, 1), MARKS_SECOND);
+    CHECK_EQ(report(m, "A", 2, 0, 0, 1), MARKS_REPEATED);
     CHECK_EQ(report(m, "A", 2, 0, 65536, 1), MARKS_COUNTED);
     CHECK_EQ(report(m, "A", 2, 0, 65537, 1), MARKS_TOO_FAR);
     CHECK_EQ(report(m, "A", 2, 0, UINT64_MAX, 1), MARKS_TOO_FAR);
-    CHECK_EQ(report(m, "A", 2, 0, 65536, 1), MARKS_SECOND);
+    CHECK_EQ(report(m, "A", 2, 0, 65536, 1), MARKS_REPEATED);
     CHECK_EQ(report(m, "A", 2, 1, 0, 1), MARKS_COUNTED);
     CHECK_EQ(report(m, "A", 2, 0, 1, 1), MARKS_SUPERSEDED);
     end_of(m, "A", END_FAILED, 2);
@@ -226,7 +226,7 @@ model_report(struct model *t, uint64_t attempt, uint64_t step, double value)
     if (attempt > t->attempt)
         *t = (struct model){.alive = true, .attempt = attempt};
     if (t->have[step])
-        return MARKS_SECOND;
+        return MARKS_REPEATED;
     t->have[step] = true;
     t->value[step] = value;
     return MARKS_COUNTED;

@@ -55,7 +55,7 @@ route(struct routing *r, const char *code, const char *payload)
     struct frame frame = help_frame(code, payload);
     size_t by_default = r->routed.by_default.count;
     size_t assessor = r->routed.assessor.count;
-    enum router_word word =
+    enum router_result word =
         router_frame(r->router, &frame, ++r->arrivals, &r->routed);
 
     CHECK_EQ(word == ROUTER_TERMINATE, strcmp(code, "TE") == 0);

@@ -221,13 +221,13 @@ step_trials(struct trials *t, uint64_t i, uint64_t seed)
     if (i % 3 == 0) {
         trial = trials_add(t, i, i % 2 == 0 ? label : NULL, x, i % 3 + i % 2);
         CHECK(trial != NULL);
-        trial->theirs = i * 7;
+        trial->tuner_id = i * 7;
         if (i % 5 == 0)
             trial->parameters = strdup("{}");
     }
     if (trials_refuse_result(t, &id, &trial, &late) == NULL &&
         help_below(&seed, 2) == 0) {
-        trial->told = true;
+        trial->result_told = true;
         trial->foreign = help_below(&seed, 5) == 0;
         trials_settle(t, trial);
     }
@@ -257,7 +257,7 @@ note_given(void *side, const struct trial *trial, uint64_t was)
 static void *
 reunion_make(void)
 {
-    static const struct policy policy = {.nni = true, .again = true};
+    static const struct policy policy = {.nni = true, .reissue = true};
     static const struct reunion_ops ops = {.give = note_given};
     static const struct log quiet = {.fd = -1};
     static struct giving_side giver;

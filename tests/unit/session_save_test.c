@@ -287,7 +287,7 @@ set_up(struct drive *d, struct tape *t, const struct made_up *m, size_t n)
 {
     drive_setup(d, m->tuner, m->args, m->assessor, m->assessor_args);
     d->setup.policy.extensions = m->extensions;
-    d->setup.policy.nni = d->setup.policy.again = m->nni;
+    d->setup.policy.nni = d->setup.policy.reissue = m->nni;
     d->setup.policy.ask_error = ASK_PRIOR;
     if (m->filter != NULL) {
         d->setup.filters[0].name = m->filter;

@@ -36,7 +36,7 @@ TEST(session_head_comes_back)
                                      .ask_error = ASK_PRIOR,
                                      .extensions = true,
                                      .nni = true,
-                                     .again = true};
+                                     .reissue = true};
     drive_start(&d);
     text = head_of(&d);
     CHECK_HAS(text, "\"program\": \"tunepipe\", \"version\": ");

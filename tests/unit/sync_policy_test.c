@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/sync_policy.h"
+#include "core/log_policy.h"
 
 #include "core/err.h"
 #include "t.h"

@@ -65,7 +65,7 @@ TEST(trials_are_found_by_label_and_by_id)
     CHECK(trials_find(t, &none) == NULL);
     CHECK(trials_add(t, 9, "0-1", &x, 1) == NULL);
     CHECK(find(t, 9) == NULL);
-    trial->told = trial->ended = true;
+    trial->result_told = trial->ended = true;
     trials_settle(t, trial);
     CHECK(trials_find(t, &label) == NULL);
     CHECK(trials_add(t, 9, "0-1", &x, 1) != NULL);
@@ -136,11 +136,11 @@ TEST(trials_agree_with_a_table_of_flags)
         CHECK_EQ(finished(t, id), told[id] && ended[id]);
         if (trial == NULL)
             continue;
-        CHECK_EQ(trial->told, told[id]);
+        CHECK_EQ(trial->result_told, told[id]);
         CHECK_EQ(trial->ended, ended[id]);
         CHECK_EQ(trial->x[0], id);
         if (help_below(&state, 2) == 0)
-            trial->told = told[id] = true;
+            trial->result_told = told[id] = true;
         else
             trial->ended = ended[id] = true;
         trials_settle(t, trial);
