@@ -285,8 +285,8 @@ advice_release_all(struct advice *a)
  * attempt in rising order, none twice, and no step of an attempt once a later
  * attempt has reported. */
 static bool
-take_step(const struct advice *a, struct advised *o, const struct metric *m,
-          uint64_t step)
+admit_step(const struct advice *a, struct advised *o, const struct metric *m,
+           uint64_t step)
 {
     if (m->attempt > o->attempt) {
         if (a->side->policy->nni && m->attempt / 2 > o->attempt / 2)
@@ -315,7 +315,7 @@ advice_report(struct advice *a, uint64_t id, const double *x,
         .cause = cmd->arrival, .job = m->job, .step = metric.step};
     struct tp_verdict verdict;
 
-    if (o == NULL || !take_step(a, o, m, metric.step) ||
+    if (o == NULL || !admit_step(a, o, m, metric.step) ||
         (o->decided & DECIDED_END))
         return 0;
     if (a->explainer != NULL)

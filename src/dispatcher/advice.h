@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* advice.h - what a tuner that is an advisor decides on trials (stop, pause,
  * finish, release the checkpoint), and what of that the manager is sent: KI and
- * DT, once for each decision.
+ * DT, once for each decision (again: resend.h, and where a restarted manager of
+ * NNI runs a trial again).
  *
  * It keeps the suggestions on which the tuner may still decide: each one that
  * was given out, until its trial has ended and its checkpoint is released.  For

@@ -49,7 +49,7 @@ ledger_find(const struct ledger *l, const char *job, uint64_t *id)
     return value != NULL;
 }
 
-/* ---- keys ---- */
+/* ---- one spelling of an imported result, by which it is counted ---- */
 
 static int
 by_key(const void *va, const void *vb)

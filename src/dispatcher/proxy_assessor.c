@@ -2,7 +2,8 @@
 /* DESIGN
  *
  * The program is told each intermediate metric and each end of a trial that had
- * any.  It says KI whenever it likes, or AK where the trial waits for an
+ * any.  It says KI whenever it likes, of
+ * which one for each trial is passed on, or AK where the trial waits for an
  * answer, and keeps the histories itself.  A trial is remembered beyond its
  * end, as the program's word on it may cross its EN.
  *

@@ -578,7 +578,7 @@ add_trial(struct proxy_tuner *t, uint64_t id, const char *label,
 
 /* Takes in the FD of a restarted manager of NNI's. */
 static void
-import_again(struct proxy_tuner *t, const struct command *cmd)
+import_of_restarted(struct proxy_tuner *t, const struct command *cmd)
 {
     struct reunion_count n;
 
@@ -599,7 +599,7 @@ handle_import(struct proxy_tuner *t, const struct command *cmd)
     if (!has_space(t))
         return;
     if (t->base.side.policy->nni) {
-        import_again(t, cmd);
+        import_of_restarted(t, cmd);
         return;
     }
     buf_clear(&t->base.side.payload);

@@ -11,7 +11,8 @@
 /* ---- keys: "T" and a parameter_id; "K" (to be stopped), "P" (to be paused)
  * or "F" (to be finished) and a trial_job_id ---- */
 
-/* The text in r->key, *len long; NULL: there was no memory for it. */
+/* The key of a kept frame, as it was put together in r->key, *len long; NULL:
+ * there was no memory for it. */
 static const char *
 key_text(struct resend *r, size_t *len)
 {

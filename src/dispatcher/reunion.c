@@ -558,7 +558,7 @@ is_settled(const struct reunion *r, const struct trial *trial)
 /* Notes that a trial ended which was launched for the suggestion that its end
  * names. */
 static void
-end_launch(struct reunion *r, const struct parameter_id *hint)
+forget_launch(struct reunion *r, const struct parameter_id *hint)
 {
     switch (hint->kind) {
     case PARAMETER_NUMBER:
@@ -601,7 +601,7 @@ reunion_seek_lost(struct reunion *r, const struct command *cmd)
 
     if (!r->side->policy->reissue)
         return 0;
-    end_launch(r, &cmd->end.hint);
+    forget_launch(r, &cmd->end.hint);
     if (trials_out(r->trials) == 0 || cmd->end.living > 0 ||
         r->numbers.count + r->labels.count > 0)
         return 0;

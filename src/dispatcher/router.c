@@ -19,14 +19,15 @@
 struct router {
     struct marks *marks;
     uint64_t frames; /* frames of the manager's so far */
-    bool remembers;
+    bool resends;    /* the manager has extensions: what it may not have read is
+                        kept for a dispatcher that goes on, and it knows AK */
     bool nni;
-    bool advised;       /* all commands go to the default queue */
-    bool restarted;     /* the manager was started again and has not yet asked
-                           (GE) */
-    uint64_t started;   /* how many IN came, if nni */
-    struct idset rerun; /* parameter ids in the restarted manager's AD */
-    struct resend unread;
+    bool advised;         /* all commands go to the default queue */
+    bool restarted;       /* the manager was started again and has not yet asked
+                             (GE) */
+    uint64_t started;     /* how many IN came, if nni */
+    struct idset rerun;   /* parameter ids in the restarted manager's AD */
+    struct resend unread; /* frames that the manager may not have read */
     const struct log *log;
 };
 
@@ -59,7 +60,7 @@ router_free(struct router *r)
 void
 router_remember(struct router *r)
 {
-    r->remembers = true;
+    r->resends = true;
 }
 
 void
@@ -89,7 +90,7 @@ push_command(struct routed *out, struct chain *chain, struct command *cmd)
     chain_add(chain, cmd);
 }
 
-/* The queue of the side that judging_queue intermediate metrics. */
+/* The queue of the side that judges intermediate metrics. */
 static struct chain *
 judging_queue(const struct router *r, struct routed *out)
 {
@@ -152,7 +153,7 @@ complain_of_value(const struct router *r, const struct command *cmd)
 
 /* Drops a metric that is not applied, for the reason in `text` (NULL: it has no
  * value).  A trial that reported synchronously still waits for its answer: its
- * metric goes on to the side that judging_queue, without the value. */
+ * metric goes on to the side that judges, without the value. */
 static enum router_result
 set_aside(struct router *r, struct command *cmd, const char *text,
           struct routed *out)
@@ -178,7 +179,7 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
     enum marks_verdict verdict;
 
     /* a manager without extensions does not know AK */
-    m->sync = m->sync && r->remembers;
+    m->sync = m->sync && r->resends;
     if (r->nni)
         m->attempt =
             marks_attempt(r->marks, m->job, periodical ? m->sequence : 1,
@@ -212,7 +213,7 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
 {
     struct command *half;
 
-    cmd->end.sync = cmd->end.sync && r->remembers;
+    cmd->end.sync = cmd->end.sync && r->resends;
     if (r->nni)
         cmd->end.attempt = marks_attempt(r->marks, cmd->end.job, 1,
                                          lowest_attempt(r), &r->rerun);
@@ -345,7 +346,7 @@ router_frame(struct router *r, const struct frame *frame, uint64_t arrival,
         command_free(cmd);
         return ROUTER_TERMINATE;
     }
-    if (r->remembers)
+    if (r->resends)
         resend_command(&r->unread, cmd);
     if (r->unread.failed) {
         command_free(cmd);
@@ -377,7 +378,7 @@ router_written(struct router *r, const struct emission *e)
         marks_issued(r->marks, e->parameter.number + 1);
     else if (e->code == CMD_KILL_TRIAL && e->job != NULL)
         marks_killed(r->marks, e->job);
-    if (r->remembers)
+    if (r->resends)
         resend_written(&r->unread, e);
 }
 

@@ -16,13 +16,14 @@ struct early {
 };
 
 struct series {
-    uint64_t trial; /* running number, in the order of first metrics */
+    uint64_t trial; /* serial number, in the order of first metrics */
     uint64_t attempt;
     double *values; /* of the sequences 0..n-1 */
     size_t n, cap;
     struct early *early; /* values beyond a missing one, by sequence */
     size_t n_early, early_cap;
-    bool stopped; /* our KI was sent, in whichever attempt */
+    bool stopped; /* our KI was sent; a restarted manager of NNI's is due
+                     it again */
     void *slot;   /* what the assessor's plugin keeps for the trial */
 };
 
@@ -51,7 +52,7 @@ void series_restart(struct series *series, uint64_t attempt);
  * the series without gaps grew, 0 when not, -1: out of memory. */
 int series_enter(struct series *series, uint64_t sequence, double value);
 
-/* All series in the order of their running numbers, an array to be freed; NULL:
+/* All series in the order of their serial numbers, an array to be freed; NULL:
  * out of memory. */
 struct series **series_sorted(const struct series_map *m, size_t *n);
 

@@ -1021,7 +1021,7 @@ handle_end(struct tuning *t, const struct command *cmd)
 
 /* Takes in the FD of a restarted manager of NNI's. */
 static void
-import_again(struct tuning *t, const struct command *cmd)
+import_of_restarted(struct tuning *t, const struct command *cmd)
 {
     struct reunion_count n = reunion_import(&t->reunion, cmd);
 
@@ -1042,7 +1042,7 @@ handle_import(struct tuning *t, const struct command *cmd)
     if (!has_space(t))
         return;
     if (t->side.policy->nni) {
-        import_again(t, cmd);
+        import_of_restarted(t, cmd);
         return;
     }
     for (size_t i = 0; i < n && !t->side.fatal; i++)

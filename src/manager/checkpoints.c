@@ -33,7 +33,7 @@ struct checkpoint_steps {
 };
 
 static bool prune(struct checkpoints *c, uint64_t trial);
-static void drop_claim_at_end(struct checkpoints *c, uint64_t trial);
+static void end_claim(struct checkpoints *c, uint64_t trial);
 static bool read_steps(const struct checkpoints *c, uint64_t trial,
                        uint64_t number, struct checkpoint_steps *out);
 static int write_steps(const struct checkpoints *c, uint64_t trial,
@@ -215,7 +215,7 @@ checkpoints_ended_before(struct checkpoints *c, uint64_t trial, bool paused)
         prune(c, trial);
         rmdir(home);
     }
-    drop_claim_at_end(c, trial);
+    end_claim(c, trial);
     free(home);
 }
 
@@ -811,7 +811,7 @@ checkpoints_release(struct checkpoints *c, uint64_t trial, bool ended)
 
 /* The trial has ended: what was released before is deleted. */
 static void
-drop_claim_at_end(struct checkpoints *c, uint64_t trial)
+end_claim(struct checkpoints *c, uint64_t trial)
 {
     struct checkpoint_claim *found = find_claim(c, trial);
 

@@ -12,17 +12,18 @@
 static void
 take(struct manager *m, struct trial *t, struct metric_line *metric)
 {
-    metric->judges = !metric->final && !t->past.end_told && trial_unjudged(t) &&
-                     trial_reaches(t, metric->sequence);
-    metric->sync |= metric->judges;
+    metric->decides_end = !metric->final && !t->past.end_told &&
+                          trial_undecided(t) &&
+                          trial_reaches(t, metric->sequence);
+    metric->sync |= metric->decides_end;
     if (!metric->final && metric->sequence < t->past.told.intermediates) {
         unanswered_answer_line(&t->unanswered, metric, REPORT_GO);
         metric->waits = metric->hears = false; /* nor did it in fact */
-    } else if (t->stop == STOP_INTERRUPT && !metric->judges) {
+    } else if (t->stop == STOP_INTERRUPT && !metric->decides_end) {
         unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
         metric->waits = metric->hears = metric->sync = false;
     }
-    if (metric->waits || metric->judges)
+    if (metric->waits || metric->decides_end)
         unanswered_add(&t->unanswered, metric);
     reading_apply(m, t, metric);
 }
@@ -39,7 +40,7 @@ sent(struct manager *m, struct trial *t, const struct metric_line *metric,
 static bool
 is_unjudged(const struct manager *m, const struct trial *t)
 {
-    return trial_unjudged(t) && !t->past.end_told &&
+    return trial_undecided(t) && !t->past.end_told &&
            (!m->end_known || m->interrupting) &&
            unanswered_judges(&t->unanswered);
 }
@@ -97,7 +98,7 @@ resumed(struct manager *m, uint64_t last, uint64_t owed, uint64_t served,
         for (const struct unanswered_report *h = t->unanswered.first; h != NULL;
              h = h->next)
             if (h->frame > 0 && h->frame <= last)
-                exchange_send(&m->exchange, "ME", h->payload, h->len);
+                exchange_send(&m->exchange, "ME", h->payload, h->payload_len);
 }
 
 static bool

@@ -48,8 +48,8 @@ take(struct manager *m, struct trial *t, struct metric_line *metric)
 
     if (!metric->final && metric->sequence < t->past.told.intermediates) {
         reading_apply(m, t, metric); /* it is not sent again */
-        if (t->stop_again != STOP_NOT && !trial_repeats(t))
-            running_stop(m, t, t->stop_again);
+        if (t->postponed_stop != STOP_NOT && !trial_repeats(t))
+            running_stop(m, t, t->postponed_stop);
         unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
         return;
     }
@@ -71,12 +71,13 @@ is_read(struct manager *m, struct trial *t)
            reading_drain(m, t);
 }
 
-/* It ends when it is its turn. */
+/* The trial has exited: it waits for a turn, with its next report, or with its
+ * end when all reports are told. */
 static void
 await_turn(struct manager *m, struct trial *t)
 {
     if (unsent_has_reports(&t->unsent) || is_read(m, t))
-        stand(m, t); /* with a report, or with its end */
+        stand(m, t);
 }
 
 static void
@@ -274,8 +275,8 @@ postpones(struct trial *t, enum trial_stop stop)
 {
     if (!is_decided(stop) || !trial_repeats(t) || trial_exited(t))
         return false;
-    if (t->stop_again == STOP_NOT)
-        t->stop_again = stop;
+    if (t->postponed_stop == STOP_NOT)
+        t->postponed_stop = stop;
     return true;
 }
 

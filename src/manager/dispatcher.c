@@ -708,6 +708,8 @@ take_no_more(struct manager *m, const struct frame *frame)
     json_free(doc);
 }
 
+/* A dispatcher that goes on from its log may say it twice: the first reason to
+ * end a trial stays. */
 static void
 take_kill(struct manager *m, const struct frame *frame)
 {
@@ -721,7 +723,7 @@ take_kill(struct manager *m, const struct frame *frame)
     if (t != NULL)
         running_stop(m, t, STOP_ASSESSOR);
     else
-        m->late.words++;
+        m->late.stops++;
     json_free(doc);
 }
 
@@ -753,7 +755,7 @@ decide(struct manager *m, const char *id, const char *decision)
     else if (t != NULL)
         running_stop(m, t, stop);
     else
-        m->late.words++;
+        m->late.stops++;
 }
 
 static void

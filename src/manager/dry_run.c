@@ -38,7 +38,7 @@ struct state {
     struct tail words;
     struct supervised dispatcher;
     uint64_t asked, came;
-    char *folder;     /* where the experiment's would be */
+    char *folder;     /* where the experiment's folder would be */
     bool initialized; /* it took the search space */
     bool over;        /* nothing more is wanted */
     int rc;
@@ -221,7 +221,7 @@ take_frame(void *ctx, const struct frame *frame)
 }
 
 static void
-take_word(void *ctx, const char *line, size_t len, bool too_long)
+take_stderr_line(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct state *s = ctx;
 
@@ -286,7 +286,7 @@ wait_once(struct state *s)
     if (n == 0)
         return false;
     if (fds[1].revents != 0 &&
-        tail_read(&s->words, WORDS_AT_ONCE, take_word, s, NULL) < 0)
+        tail_read(&s->words, WORDS_AT_ONCE, take_stderr_line, s, NULL) < 0)
         s->words.ended = true;
     if (fds[0].revents != 0)
         read_answers(s);
@@ -306,7 +306,7 @@ await_end(struct state *s)
         exchange_close_to(&s->exchange);
     if (!supervisor_ends_within(&s->dispatcher, END_MS))
         supervisor_signal(&s->dispatcher, SIGKILL);
-    tail_rest(&s->words, take_word, s);
+    tail_rest(&s->words, take_stderr_line, s);
     supervisor_end(&s->dispatcher, &end);
     supervisor_close(&s->dispatcher);
     if (s->rc != 0 && end.status == EXIT_OF_CONFIG && s->came == 0)

@@ -141,7 +141,7 @@ find_ends_told(struct earlier_trials *all, const struct results *results,
 static void
 find_dropped(struct earlier_trials *all, const struct resume_log *log)
 {
-    bool seen = !log->cut;
+    bool seen = !log->front_dropped;
 
     for (size_t i = 0; i < all->n; i++) {
         struct earlier_trial *e = all->items[i];

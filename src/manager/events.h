@@ -34,9 +34,9 @@ struct event_field {
         FIELD_COUNT,
         FIELD_BOOL,
     } kind;
-    const char *text;
-    double number;
-    uint64_t count;
+    const char *text; /* of FIELD_TEXT and FIELD_JSON */
+    double number;    /* of FIELD_NUMBER */
+    uint64_t count;   /* of FIELD_COUNT and FIELD_BOOL */
 };
 
 #define EVENT_TEXT(n, value)                             \

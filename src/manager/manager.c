@@ -459,12 +459,12 @@ say_late(struct manager *m)
 {
     const struct late *l = &m->late;
 
-    if (l->words + l->reports > 0)
+    if (l->stops + l->reports > 0)
         progress_say(&m->progress,
                      "came too late and are not used: %llu reports of trials "
                      "that were to end, %llu stops for trials that had ended",
                      (unsigned long long)l->reports,
-                     (unsigned long long)l->words);
+                     (unsigned long long)l->stops);
 }
 
 static int

@@ -17,14 +17,14 @@ struct metric_line {
     uint64_t sequence; /* its position among those of its type */
     const char *json;  /* borrowed; not NUL-terminated */
     size_t len;
-    double value; /* may be NaN or infinite */
-    bool waits;   /* the trial waits for the answer (trial/files.h) ... */
-    bool hears;   /* ... and ends by itself if the answer is to stop */
-    int64_t end;  /* where the line of a trial that waits ends */
-    bool sync;    /* its ME asks for an AK */
-    bool judges;  /* it reaches the trial's budget, so that its answer tells
-                     how the trial's end is to be judged */
-    bool done;    /* it is final, and the trial is to be ended */
+    double value;     /* may be NaN or infinite */
+    bool waits;       /* the trial waits for the answer (trial/files.h) ... */
+    bool hears;       /* ... and ends by itself if the answer is to stop */
+    int64_t end;      /* where the line of a trial that waits ends */
+    bool sync;        /* its ME asks for an AK */
+    bool decides_end; /* it reaches the trial's budget, so that its answer tells
+                    how the trial's end is to be judged */
+    bool done;        /* it is final, and the trial is to be ended */
     int64_t elapsed_ns; /* since the report before it; 0: not known */
 };
 

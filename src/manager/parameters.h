@@ -18,7 +18,7 @@ enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
 
 struct origin {
     enum origin_how how;
-    uint64_t from; /* the other trial's number */
+    uint64_t from; /* the number of the trial that it goes on from */
     bool tried; /* copying.h has copied the checkpoint beforehand, or failed, or
                    need not */
     bool settled; /* the other trial's checkpoint need not stay for it any more

@@ -102,7 +102,7 @@ unanswered_add(struct unanswered *u, const struct metric_line *metric)
                                     .end = metric->end,
                                     .hears = metric->hears,
                                     .quiet = !metric->waits,
-                                    .judges = metric->judges};
+                                    .decides_end = metric->decides_end};
     while (*link != NULL)
         link = &(*link)->next;
     *link = r;
@@ -123,7 +123,7 @@ unanswered_sent(struct unanswered *u, uint64_t sequence, uint64_t frame,
     if (r->payload == NULL)
         return;
     memcpy(r->payload, payload, len);
-    r->len = len;
+    r->payload_len = len;
     r->frame = frame;
 }
 
@@ -140,7 +140,7 @@ bool
 unanswered_judges(const struct unanswered *u)
 {
     for (const struct unanswered_report *r = u->first; r != NULL; r = r->next)
-        if (r->judges)
+        if (r->decides_end)
             return true;
     return false;
 }

@@ -23,10 +23,10 @@ struct unanswered_report {
     int64_t end;       /* where its line ends, by which the trial knows it */
     bool hears;        /* the trial ends by itself when it is told to stop */
     bool quiet;        /* the trial does not wait for the answer, ... */
-    bool judges;       /* ... but its end does: unanswered_judges() */
+    bool decides_end;  /* ... but its end does: unanswered_judges() */
     uint64_t frame;    /* the number of its ME; 0: it was not sent yet */
     char *payload;     /* that ME's, to be sent again where it was lost */
-    size_t len;
+    size_t payload_len;
 };
 
 struct unanswered {

@@ -39,7 +39,7 @@ counts(const struct manager *m, const struct trial *t,
 {
     if (t->done || (t->stop == STOP_INTERRUPT && m->delivery->repeats))
         return false;
-    return trial_unjudged(t) || (metric->final && trial_stops_well(t)) ||
+    return trial_undecided(t) || (metric->final && trial_stops_well(t)) ||
            metric->sequence <
                (metric->final ? t->counted.finals : t->counted.intermediates);
 }
@@ -428,7 +428,7 @@ reading_apply(struct manager *m, struct trial *t,
     fresh = metric->sequence >=
             (metric->final ? t->past.told.finals : t->past.told.intermediates);
     if (!t->past.end_told &&
-        (fresh || metric->judges)) /* else it was answered */
+        (fresh || metric->decides_end)) /* else it was answered */
         send_metric(m, t, metric);
     if (!t->past.end_told && fresh)
         publish_metric(m, t, metric);

@@ -427,7 +427,7 @@ smaller(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-first_need(const struct resources *r)
+memory_without_failures(const struct resources *r)
 {
     const struct wishes *w = r->wishes;
     uint64_t learned = r->peak + r->peak / 10;
@@ -476,7 +476,7 @@ static struct need
 need_of(const struct resources *r, const struct trial *t)
 {
     const struct wishes *w = r->wishes;
-    struct need need = {.memory = first_need(r),
+    struct need need = {.memory = memory_without_failures(r),
                         .devices = {w->devices, w->device_memory, false}};
 
     if (t->attempt > 0)

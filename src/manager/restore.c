@@ -354,8 +354,9 @@ restore_all(struct restoring *r, struct err *err)
     m->delivery->resume(m, &r->log);
     if (!r->log.space)
         dispatcher_send_space(m);
-    else if (!r->log.cut && imports_send_kept(&m->exchange, m->folder.path,
-                                              r->log.imports, err) != 0)
+    else if (!r->log.front_dropped &&
+             imports_send_kept(&m->exchange, m->folder.path, r->log.imports,
+                               err) != 0)
         return -1;
     if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
         return -1;

@@ -17,9 +17,9 @@ struct result {
     char *parameter_id, *parameters; /* JSON text */
     uint64_t seed;                   /* the trial's TUNEPIPE_SEED */
     bool has_value, has_latest;
-    double value;  /* the final result */
-    double latest; /* the last intermediate one */
-    double duration_s;
+    double value;      /* the final result */
+    double latest;     /* the last intermediate one */
+    double duration_s; /* of its last attempt; 0: its run never began */
     bool has_prepare;
     double prepare_s; /* how long prepareCommand ran, not part of duration_s */
     uint64_t intermediates;
@@ -37,16 +37,17 @@ struct results {
     char *id, *mode_from;
     bool minimize, deterministic;
     uint64_t seed;
-    struct result *items; /* in the order of their ends */
+    struct result *items; /* in the order of their ends, behind them those that
+                             were interrupted */
     size_t n, cap;
     size_t unended; /* trials that have a folder and no end */
     enum results_state state;
     char *reason; /* how it ended, one line; NULL: it did not end */
     bool over;    /* it ended and nothing is left to be done */
     bool paused; /* it did not end: no trials are begun until it is continued */
-    char *config; /* the configuration's path when it began */
-    double duration_s;
-    size_t damaged; /* lines that could not be read */
+    char *config;      /* the configuration's path when it began */
+    double duration_s; /* of the experiment */
+    size_t damaged;    /* lines that could not be read */
 };
 
 /* NULL: the folder is no experiment's. */

@@ -224,7 +224,7 @@ add_record(struct resume_log *log, const struct record *r)
         r->kind == RECORD_IN && r->len >= CODE_SIZE ? r->payload : "  ";
 
     if (r->kind == RECORD_SEGMENT)
-        log->cut = log->space = true;
+        log->front_dropped = log->space = true;
     if (memcmp(code, "GE", CODE_SIZE) == 0)
         log->last_sent.asked = true;
     if (memcmp(code, "IN", CODE_SIZE) == 0)

@@ -56,11 +56,11 @@ struct resume_log {
                        the first time */
         uint64_t sequence; /* of a metric */
     } last_sent;
-    bool any;         /* the log has a record */
-    bool space;       /* IN was sent */
-    uint64_t imports; /* how many FD came after it */
-    bool cut;         /* the log's first segments were dropped */
-    bool failed;      /* out of memory */
+    bool any;           /* the log has a record */
+    bool space;         /* IN was sent */
+    uint64_t imports;   /* how many FD came after it */
+    bool front_dropped; /* the log's first segments were dropped */
+    bool failed;        /* out of memory */
 };
 
 /* A zeroed struct resume_log is empty. */

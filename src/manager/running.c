@@ -329,7 +329,7 @@ running_unbegun(struct manager *m, struct trial *t, const struct run_end *end)
 static bool
 is_open(const struct trial *t)
 {
-    return !t->past.end_told && !t->past.recorded && trial_unjudged(t) &&
+    return !t->past.end_told && !t->past.recorded && trial_undecided(t) &&
            !t->final.given && t->past.told.finals == 0;
 }
 
@@ -369,7 +369,7 @@ running_next(const struct manager *m, const struct trial *t)
         return NULL;
     next->attempt = t->attempt + 1;
     next->failures = t->failures;
-    next->stop_again = t->stop_again;
+    next->postponed_stop = t->postponed_stop;
     next->origin = t->origin;
     next->earlier = t->latest.given ? t->latest : t->earlier;
     if (m->delivery->repeats) /* it is heard where this one was */
@@ -494,7 +494,8 @@ running_end(struct manager *m, struct trial *t)
 /* ---- stopped ---- */
 
 #define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
-/* How long before its manager a trial may get the signal that ends both. */
+/* A trial that a signal ended so shortly before one came to its manager had the
+ * same one. */
 #define SAME_SIGNAL_NS 2000000000
 
 static bool

@@ -108,7 +108,7 @@ enum source {
 /* What came for trials that had ended, or for one that was told to: it is
  * counted, and told once. */
 struct late {
-    uint64_t words;   /* the dispatcher's */
+    uint64_t stops;   /* KI and DT of the dispatcher's */
     uint64_t reports; /* a trial's own */
 };
 

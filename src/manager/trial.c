@@ -211,7 +211,7 @@ trial_stops_well(const struct trial *t)
 }
 
 bool
-trial_unjudged(const struct trial *t)
+trial_undecided(const struct trial *t)
 {
     return t->stop == STOP_NOT || t->stop == STOP_INTERRUPT;
 }

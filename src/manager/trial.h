@@ -44,7 +44,9 @@ enum trial_state {
 };
 
 /* Why a running trial was told to end; the first reason stays, but in place of
- * an interruption any other one that comes during the grace. */
+ * an interruption any other one that comes during the grace.  A new one has a
+ * row each in trial.c (its word and answer, trial_judge(), trial_ended_by()),
+ * trial_step.c and trial/files.h. */
 enum trial_stop {
     STOP_NOT,
     STOP_ASSESSOR,
@@ -52,7 +54,7 @@ enum trial_stop {
     STOP_IDLE,    /* trialIdleTimeout */
     STOP_CANCEL,
     STOP_PAUSE,     /* the tuner's: its checkpoint is kept */
-    STOP_FINISH,    /* the same: its latest value is its final one */
+    STOP_FINISH,    /* the tuner's: its latest value is its final one */
     STOP_INTERRUPT, /* its manager was told to stop */
     STOP_REASONS
 };
@@ -60,7 +62,7 @@ enum trial_stop {
 /* What may have to be done with it at some time. */
 enum trial_due {
     TRIAL_DUE_LIMIT, /* maxTrialDuration is over */
-    TRIAL_DUE_IDLE,  /* trialIdleTimeout may be */
+    TRIAL_DUE_IDLE,  /* trialIdleTimeout may be over */
     TRIAL_DUE_TERM,  /* it was told to end by itself, and has not */
     TRIAL_DUE_KILL,  /* the wrapper itself is given up */
     TRIAL_DUE_AGAIN, /* it has failed, and is tried again */
@@ -115,10 +117,11 @@ struct trial {
 
     enum trial_state state;
     enum trial_stop stop;
-    struct metrics_count counted; /* of a stopped one, what came before */
-    enum trial_stop stop_again;   /* in lock step: so an earlier attempt was
-                                     told, and this one is at the same place */
-    char *folder;                 /* absolute */
+    struct metrics_count counted;   /* of a stopped one, what came before */
+    enum trial_stop postponed_stop; /* in lock step, by a decision about an
+                                   earlier attempt: due where this one has
+                                   reported as much */
+    char *folder;                   /* absolute */
     struct run *run; /* its phase that runs (runner/runner.h); NULL: none */
     pid_t copier;    /* copies the checkpoint it goes on from: copying.h */
     int copier_fd;   /* its pidfd; -1: there is none */
@@ -188,8 +191,9 @@ enum trial_stop trial_stop_of(const char *word);
 enum report_answer trial_answer(const struct trial *t);
 /* It was told to pause or to finish: a final result still counts. */
 bool trial_stops_well(const struct trial *t);
-/* Nobody has judged it: it runs, or is interrupted. */
-bool trial_unjudged(const struct trial *t);
+/* No reason to end it stands, or an interruption alone, whose place any other
+ * reason takes. */
+bool trial_undecided(const struct trial *t);
 /* In lock step an earlier attempt, or manager, has told more than this one. */
 bool trial_repeats(const struct trial *t);
 /* How many of its intermediate results count. */

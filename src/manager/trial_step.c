@@ -107,7 +107,7 @@ trial_step(const struct trial *t, enum trial_event event)
 {
     struct trial_step step = table[t->state][event];
 
-    if ((step.effects & TRIAL_RECORD) && !trial_unjudged(t))
+    if ((step.effects & TRIAL_RECORD) && !trial_undecided(t))
         step.effects = 0; /* the first reason stays */
     if (event == TRIAL_ON_DEFIANCE && !trial_stops_well(t))
         step.effects = 0; /* it was not told to, or is ended already */

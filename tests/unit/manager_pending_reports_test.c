@@ -213,7 +213,7 @@ TEST(manager_agenda_keeps_the_order_and_finals_apart)
 /* What its trial does not wait for, its end may. */
 TEST(manager_holding_what_only_the_end_waits_for)
 {
-    struct metric_line quiet = {.sequence = 3, .end = 15, .judges = true};
+    struct metric_line quiet = {.sequence = 3, .end = 15, .decides_end = true};
     struct metric_line waits = line(4, 30, true);
     struct unanswered h = UNANSWERED_CLOSED;
 

@@ -224,7 +224,7 @@ TEST(manager_trial_that_is_interrupted_may_still_have_its_result)
     struct trial *t = make();
 
     t->stop = STOP_INTERRUPT;
-    CHECK(trial_unjudged(t));
+    CHECK(trial_undecided(t));
     CHECK_EQ(trial_judge(t, &o), TRIAL_INTERRUPTED);
     CHECK_STR(t->why, "");
     t->final.given = true;
