@@ -136,6 +136,12 @@ has() {
     grep -qF -- "$2" "$1" || fail "$1 lacks '$2'"
 }
 
+# terminated FOLDER: SIGTERM ended what ran there; a shell around it is ended,
+# too, or has seen first that its child was.
+terminated() {
+    grep -qE '^(signalled 15|exited 143)' "$1/exit" || fail "$(cat "$1/exit")"
+}
+
 lacks() {
     ! grep -qF -- "$2" "$1" || fail "$1 has '$2'"
 }

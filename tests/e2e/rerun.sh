@@ -92,7 +92,7 @@ exec sleep 1000
 E
     run 0 && again 0 0 && has again.out 'again:    5' &&
         has again.out 'the same' && lacks again.out 'not the same' &&
-        has "$dir/reruns/00000-1/exit" 'signalled 15'
+        terminated "$dir/reruns/00000-1"
 }
 check "a trial that is done and runs on" done_ends_it
 

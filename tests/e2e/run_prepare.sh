@@ -72,7 +72,7 @@ too_long() {
 exec sleep 1000
 E
     run 1 && count 1 'timed out' && [ ! -e ran ] &&
-        has "$dir/trials/00000/prepare/exit" 'signalled 15' || return 1
+        terminated "$dir/trials/00000/prepare" || return 1
     rm -r tunepipe-experiments
     sed -i 's/^maxTrialDuration.*/maxPrepareDuration: 1s/' e.yml
     run 1 && count 1 'timed out' && [ ! -e ran ]
@@ -90,7 +90,7 @@ E
         lacks show.json '"status": "failed"' &&
         has show.json '"status": "interrupted"' && touch second &&
         resume 0 && count 3 succeeded && replays &&
-        has "$dir/trials/00000/prepare/exit" 'signalled 15' &&
+        terminated "$dir/trials/00000/prepare" &&
         has "$dir/trials/00000.1/prepare/exit" 'exited 0'
 }
 check "a preparation that is interrupted" interrupted

@@ -126,9 +126,7 @@ exec sleep 1000
 E
     ahead_of_time run 1 || return
     count 1 stopped && replays || return 1
-    # Its shell is ended, too, or has seen first that a child of its was.
-    grep -qE '^(signalled 15|exited 143)' "$dir/trials/00000/exit" ||
-        fail "$(cat "$dir/trials/00000/exit")" || return 1
+    terminated "$dir/trials/00000" || return 1
     [ "$(tr '\n' , < said)" = '1 0,2 0,3 7,4 7,5 7,' ] || fail "$(cat said)"
 }
 check "a trial that does not listen" deaf
