@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* delivery.h - when the dispatcher hears what a trial reports, and what its
  * word leads to.  Two kinds: at once; or in lock step (--deterministic), one
- * event of each trial a round, so that no clock decides what it hears.  Inside
- * src/manager only; chosen when the manager opens, and asked nowhere else
- * whether the experiment is deterministic. */
+ * event of each trial a round, so that no clock decides what it hears.  Chosen
+ * when the manager opens; what follows from the choice elsewhere is one of the
+ * properties below.  Inside src/manager only. */
 #ifndef MANAGER_DELIVERY_H
 #define MANAGER_DELIVERY_H
 
@@ -54,7 +54,7 @@ struct delivery {
     bool (*postpones)(struct trial *t, enum trial_stop stop);
     /* Whether a stop of the assessor still counts for one that has exited. */
     bool (*hears_late)(const struct trial *t);
-    /* It was told to stop, by the dispatcher or with the manager. */
+    /* It was told to stop, or its end is to be judged anew. */
     void (*stopped)(struct manager *m, struct trial *t);
 
     /* What is to be done next: asks, starts, tells. */

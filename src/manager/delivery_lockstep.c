@@ -262,12 +262,14 @@ is_decided(enum trial_stop stop)
     return stop == STOP_ASSESSOR || stop == STOP_PAUSE || stop == STOP_FINISH;
 }
 
-/* A decision is about what was told, not about what was read since. */
+/* A decision is about what was told, not about what was read since; of one that
+ * has exited no more is told. */
 static struct metrics_count
 counted(const struct manager *m, const struct trial *t)
 {
-    return is_decided(t->stop) ? (struct metrics_count){t->sent, 0}
-                               : reading_count(m, t);
+    return is_decided(t->stop) || trial_exited(t)
+               ? (struct metrics_count){t->sent, 0}
+               : reading_count(m, t);
 }
 
 static bool

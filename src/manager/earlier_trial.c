@@ -286,7 +286,8 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
     t->past.end_told = e->end_told;
     t->past.start_told = e->logged != NULL && e->logged->started &&
                          e->logged->attempt == e->attempt;
-    t->past.interrupted = t->past.start_told && e->logged->interrupted;
+    t->past.interrupted = t->past.start_told && !t->past.recorded &&
+                          !t->past.end_told && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
         t->past.told = e->logged->sent;
         t->final.given = has_own_final(m, e); /* its folder may be gone */

@@ -87,7 +87,6 @@ failing_again(struct manager *m, struct trial *t, enum trial_state state,
     snprintf(next->why, sizeof next->why, "%s", t->why);
     mark(t, state);
     show(m, t, state, seconds, wait);
-    m->trials_ns += (int64_t)(seconds * 1e9);
     running_replace(m, t, next);
     running_due(m, next, TRIAL_DUE_AGAIN, clock_monotonic_ns() + wait);
     return true;

@@ -111,9 +111,8 @@ running_hear_end(void *ctx, const struct attempt_end *end)
 
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
-    if (end->how != ATTEMPT_REPLACED)
-        m->trials_ns += (int64_t)(end->seconds * 1e9);
-    if (end->how == ATTEMPT_JUDGED && !trial_exited(t))
+    m->trials_ns += (int64_t)(end->seconds * 1e9);
+    if (end->how != ATTEMPT_REPLACED && !trial_exited(t))
         lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
     if (end->how == ATTEMPT_LEFT && trial_began(t) && m->end_known &&
         m->outcome->end <= MANAGER_DURATION)
@@ -322,7 +321,8 @@ running_unbegun(struct manager *m, struct trial *t, const struct run_end *end)
              end->outcome.text[0] != '\0' ? end->outcome.text
                                           : "its wrapper could not begin");
     running_replace(m, t, next);
-    return placing_again(m, next, &err);
+    placing_again(m, next, &err); /* EAGAIN passes: it is offered again */
+    return true;
 }
 
 /* Nobody has judged it, and it has no result that anybody knows of. */
@@ -407,7 +407,8 @@ running_again(struct manager *m, struct trial *t)
     }
     next = running_next(m, t);
     if (next == NULL) {
-        running_finish(m, t);
+        manager_end(m, MANAGER_UNABLE, "out of memory");
+        running_leave(m, t); /* whoever resumes starts it again */
         return;
     }
     next->past.cut_off = true;
@@ -539,9 +540,12 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
         publish_decision(m, t);
 }
 
+/* Once: a second SIGTERM would end the grace that the first one began. */
 static void
 terminate(struct manager *m, struct trial *t)
 {
+    if (t->due[TRIAL_DUE_KILL].place > 0)
+        return;
     running_due(m, t, TRIAL_DUE_TERM, INT64_MAX);
     running_due(m, t, TRIAL_DUE_KILL,
                 clock_monotonic_ns() + m->x->grace_ms * 1000000 + GIVE_UP_NS);
@@ -592,28 +596,31 @@ counts(const struct manager *m, const struct trial *t, enum trial_stop stop)
             (stop != STOP_ASSESSOR || m->delivery->hears_late(t)));
 }
 
-/* What was reported before a reason to end counts, but where a decision of the
- * tuner was made about less, or the attempt is made again. */
+/* Whether what was reported before a reason to end counts.  In lock step a
+ * decision is about what was told, and an attempt that is made again has told
+ * enough. */
 static bool
-feed_first(struct manager *m, struct trial *t, enum trial_stop stop)
+feeds(const struct manager *m, enum trial_stop stop)
 {
-    if (stop != STOP_INTERRUPT || !m->delivery->repeats)
-        reading_feed(m, t);
-    return !is_late(m, t);
+    return m->delivery->immediate ||
+           (stop != STOP_INTERRUPT && stop != STOP_ASSESSOR);
 }
 
 void
 running_stop(struct manager *m, struct trial *t, enum trial_stop stop)
 {
-    unsigned effects = trial_step(t, trial_event_of(stop)).effects;
+    enum trial_event event = trial_event_of(stop);
+    unsigned effects = trial_step(t, event).effects;
 
     if (m->delivery->postpones(t, stop))
         return;
     if (effects & TRIAL_TERMINATE)
         terminate(m, t);
+    if ((effects & TRIAL_FEED) && !is_late(m, t) && feeds(m, stop)) {
+        reading_feed(m, t);
+        effects = trial_step(t, event).effects; /* it may have ended by that */
+    }
     if ((effects & TRIAL_RECORD) && is_late(m, t))
-        return;
-    if ((effects & TRIAL_FEED) && !feed_first(m, t, stop))
         return;
     if ((effects & TRIAL_RECORD) && counts(m, t, stop))
         record_stop(m, t, stop);

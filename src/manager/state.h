@@ -224,7 +224,8 @@ void running_enter(struct manager *m, struct trial *t, enum trial_state state);
  * them, if one did, must have reached the manager, too. */
 void running_ended(struct manager *m, struct trial *t);
 void running_finish(struct manager *m, struct trial *t); /* may free t */
-/* Frees t.  False: it failed, and is tried again. */
+/* Judges it.  True: that was its end.  False: it is tried again, or left to the
+ * next manager.  Frees t. */
 bool running_end(struct manager *m, struct trial *t);
 /* Whether it could not even be begun, for now: it is offered a place again, as
  * where starting it fails; t is freed then. */
@@ -240,7 +241,8 @@ bool running_unwitnessed(const struct manager *m, const struct trial *t);
 /* Whether such a signal ended the trial, and its files may hold a result that
  * it reported still, as within a grace. */
 bool running_unseen(const struct manager *m, const struct trial *t);
-/* Starts it again as a new attempt; frees t. */
+/* Starts it again as a new attempt, or leaves it where the manager has to stop;
+ * frees t. */
 void running_again(struct manager *m, struct trial *t);
 /* The new attempt at t, which is not live yet; NULL: out of memory. */
 struct trial *running_next(const struct manager *m, const struct trial *t);

@@ -58,6 +58,7 @@ static const struct trial_step table[TRIAL_STATES][TRIAL_EVENTS] =
             },
         [TRIAL_PREPARE_ENDED] =
             {
+                [TRIAL_ON_CANCEL] = DOES(TRIAL_RECORD | TRIAL_HALT),
                 [TRIAL_ON_INTERRUPT] = {.to = BIT(TRIAL_INTERRUPTED),
                                         .effects = TRIAL_LEAVE},
                 [TRIAL_ON_END] = TO(JUDGED),

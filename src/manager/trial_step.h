@@ -32,7 +32,7 @@ enum trial_event {
     TRIAL_EVENTS
 };
 
-/* What is to be done, in this order; running_stop() does it. */
+/* What is to be done; running_stop() does it. */
 enum trial_effect {
     TRIAL_FEED = 1,       /* read first what it reported before */
     TRIAL_RECORD = 2,     /* note why, and how much of it counts */

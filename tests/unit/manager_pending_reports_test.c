@@ -56,7 +56,7 @@ TEST(manager_holding_answers_by_sequence)
     unanswered_sent(&h, 2, 17, "xyz", 3);
     unanswered_sent(&h, 8, 18, "", 0); /* nobody waits */
     CHECK_EQ(h.first->next->next->frame, 17);
-    CHECK_EQ(h.first->next->next->len, 3);
+    CHECK_EQ(h.first->next->next->payload_len, 3);
     CHECK_EQ(h.first->frame, 0);
     unanswered_answer(&h, 1, true);
     unanswered_answer(&h, 1, true); /* nobody waits any more */

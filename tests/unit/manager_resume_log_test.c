@@ -173,12 +173,12 @@ TEST(manager_past_knows_that_first_segments_are_gone_by_their_record_alone)
 
     add_record(&p, &gone);
     add_record(&p, &in);
-    CHECK(!p.cut && !p.space);
+    CHECK(!p.front_dropped && !p.space);
     forget(&p);
     p = (struct resume_log){0};
     add_record(&p, &segment);
     add_record(&p, &in);
-    CHECK(p.cut && p.space);
+    CHECK(p.front_dropped && p.space);
     forget(&p);
 }
 

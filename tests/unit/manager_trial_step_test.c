@@ -154,7 +154,7 @@ TEST(manager_trial_step_does_what_the_state_asks_for)
         {TRIAL_WAITING, "s", "s", "", "c", "l"},
         {TRIAL_COPYING, "s", "s", "", "c", "l"},
         {TRIAL_PREPARING, "rp", "rp", "rp", "rp", "rp"},
-        {TRIAL_PREPARE_ENDED, "", "", "", "", "l"},
+        {TRIAL_PREPARE_ENDED, "", "", "", "rh", "l"},
         {TRIAL_PREPARED, "s", "s", "", "c", "l"},
         {TRIAL_RUNNING, "frhp", "rhp", "frp", "frp", "frhp"},
         {TRIAL_RUN_ENDED, "rh", "rh", "", "rh", "l"},
