@@ -107,6 +107,24 @@ on_the_dot() {
 }
 check "one that knows of no budget is stopped on the dot" on_the_dot
 
+# What it reports in its grace, once it was told, does not cut that short: it
+# answers a late report when it has drawn the consequences of the one before.
+reports_on() {
+    steps << 'E' | advised 'labels: true' 'trialConcurrency: 3' 'grace: 600s'
+trap 'ended=1' TERM
+while [ -z "$ended" ]; do
+    step=$((step + 1))
+    tunepipe trial report "$(score)"
+    (save) # SIGTERM may have ended it
+done
+for late in 1 2 3; do tunepipe trial report --sync 9; done
+touch "$HERE/graced.$NNI_TRIAL_JOB_ID"
+E
+    run 0 && count 12 paused && count 1 succeeded && nothing_left || return 1
+    [ "$(ls graced.* | wc -l)" = 13 ] || fail "$(ls)"
+}
+check "one that reports on has its grace all the same" reports_on
+
 # It is over before anybody can tell it to end.
 hasty() {
     steps << 'E'
