@@ -256,18 +256,12 @@ sent(struct manager *m, struct trial *t, const struct metric_line *metric,
 
 /* ---- stops ---- */
 
-static bool
-is_decided(enum trial_stop stop)
-{
-    return stop == STOP_ASSESSOR || stop == STOP_PAUSE || stop == STOP_FINISH;
-}
-
 /* A decision is about what was told, not about what was read since; of one that
  * has exited no more is told. */
 static struct metrics_count
 counted(const struct manager *m, const struct trial *t)
 {
-    return is_decided(t->stop) || trial_exited(t)
+    return trial_stop_is_decided(t->stop) || trial_exited(t)
                ? (struct metrics_count){t->sent, 0}
                : reading_count(m, t);
 }
@@ -275,7 +269,7 @@ counted(const struct manager *m, const struct trial *t)
 static bool
 postpones(struct trial *t, enum trial_stop stop)
 {
-    if (!is_decided(stop) || !trial_repeats(t) || trial_exited(t))
+    if (!trial_stop_is_decided(stop) || !trial_repeats(t) || trial_exited(t))
         return false;
     if (t->postponed_stop == STOP_NOT)
         t->postponed_stop = stop;

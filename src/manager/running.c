@@ -499,12 +499,6 @@ running_end(struct manager *m, struct trial *t)
  * same one. */
 #define SAME_SIGNAL_NS 2000000000
 
-static bool
-is_decided(enum trial_stop stop)
-{
-    return stop == STOP_ASSESSOR || stop == STOP_PAUSE || stop == STOP_FINISH;
-}
-
 /* How much of what was read counts.  A trial that goes on beyond its budget is
  * stopped on the dot, however much it had reported by the time. */
 static struct metrics_count
@@ -536,7 +530,7 @@ record_stop(struct manager *m, struct trial *t, enum trial_stop stop)
     if (path != NULL)
         file_write(path, line, (size_t)len, NULL);
     free(path);
-    if (is_decided(stop))
+    if (trial_stop_is_decided(stop))
         publish_decision(m, t);
 }
 

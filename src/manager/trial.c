@@ -205,6 +205,12 @@ trial_answer(const struct trial *t)
 }
 
 bool
+trial_stop_is_decided(enum trial_stop stop)
+{
+    return stop == STOP_ASSESSOR || stop == STOP_PAUSE || stop == STOP_FINISH;
+}
+
+bool
 trial_stops_well(const struct trial *t)
 {
     return t->stop == STOP_PAUSE || t->stop == STOP_FINISH;

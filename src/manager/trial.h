@@ -63,12 +63,12 @@ enum trial_stop {
 enum trial_due {
     TRIAL_DUE_LIMIT, /* maxTrialDuration is over */
     TRIAL_DUE_IDLE,  /* trialIdleTimeout may be over */
-    TRIAL_DUE_TERM,  /* it was told to end by itself, and has not */
+    TRIAL_DUE_TERM,  /* it was given time to end by itself, and has not */
     TRIAL_DUE_KILL,  /* the wrapper itself is given up */
     TRIAL_DUE_AGAIN, /* it has failed, and is tried again */
     TRIAL_DUE_OFFER, /* it is offered a place again */
     TRIAL_DUE_PLACE, /* it is offered none any more */
-    TRIAL_DUE_JUDGE, /* the signal that ended it was meant for it alone */
+    TRIAL_DUE_JUDGE, /* a signal ended it, and none came to the manager */
     TRIAL_DUE_WATCH, /* its end is to be watched for, which failed before */
     TRIAL_DUES
 };
@@ -180,8 +180,9 @@ int trial_place(struct trial *t, const char *experiment_folder,
 
 /* It waits for a place, or for what has to be copied first. */
 bool trial_waits(const struct trial *t);
-/* It, or an attempt before it, was started; its wrapper is gone. */
+/* Its folder was made, or an attempt before it was started. */
 bool trial_began(const struct trial *t);
+/* Its wrapper is gone. */
 bool trial_exited(const struct trial *t);
 
 /* The word in TRIAL_STOP; STOP_REASONS: no such word. */
@@ -189,6 +190,8 @@ const char *trial_stop_name(enum trial_stop stop);
 enum trial_stop trial_stop_of(const char *word);
 /* What a report is answered. */
 enum report_answer trial_answer(const struct trial *t);
+/* By the dispatcher: its assessor, or its tuner. */
+bool trial_stop_is_decided(enum trial_stop stop);
 /* It was told to pause or to finish: a final result still counts. */
 bool trial_stops_well(const struct trial *t);
 /* No reason to end it stands, or an interruption alone, whose place any other
