@@ -158,7 +158,7 @@ take_frame(struct companion *c)
 static void
 kill_program(struct companion *c)
 {
-    c->program.closed = c->killed = true;
+    c->program.out_closed = c->killed = true;
     program_kill(&c->program);
 }
 
@@ -176,8 +176,8 @@ blame_bytes(struct companion *c, const struct err *err)
              quote_bytes(begin, d->in.data + d->at, frame_pending(d)));
 }
 
-/* Takes in all whole frames that the program has sent, up to one that has to
- * wait for the log. */
+/* Takes in the whole frames that the program has sent, one by one; stops behind
+ * one that cannot be handled before the log is written (c->held). */
 static void
 take_frames(struct companion *c)
 {
@@ -193,7 +193,7 @@ take_frames(struct companion *c)
     if (status == FRAME_BROKEN) {
         blame_bytes(c, &err);
         kill_program(c);
-    } else if (p->closed) {
+    } else if (p->out_closed) {
         if (frame_pending(&p->decoder) > 0)
             snprintf(c->why, sizeof c->why,
                      "its output ends inside of a frame");
@@ -280,7 +280,8 @@ look_at_reading(struct companion *c, int64_t now)
     struct program *p = &c->program;
     int64_t deadline_ms = proxy_setup(c->proxy)->deadline_ms;
 
-    if (p->closed || channel_pending(&p->channel) <= c->host->max_queued / 4) {
+    if (p->out_closed ||
+        channel_pending(&p->channel) <= c->host->max_queued / 4) {
         c->stuck_at_ns = 0;
     } else if (c->stuck_at_ns == 0 || c->written != p->written) {
         c->stuck_at_ns = now + deadline_ms * MS;
@@ -363,8 +364,8 @@ companions_poll(const struct companions *cs, struct pollfd *fds)
         bool writes = channel_pending(&p->channel) > 0 && !log_is_held(c);
         bool full = log_is_held(c) || manager_lags(c);
 
-        fds[0] =
-            (struct pollfd){p->closed || full ? -1 : p->channel.in, POLLIN, 0};
+        fds[0] = (struct pollfd){p->out_closed || full ? -1 : p->channel.in,
+                                 POLLIN, 0};
         fds[1] = (struct pollfd){writes ? p->channel.out : -1, POLLOUT, 0};
         fds[2] = (struct pollfd){full ? -1 : p->pidfd, POLLIN, 0};
     }
@@ -383,7 +384,7 @@ read_rest(struct companion *c)
 
     program_kill(p);
     rest = program_received(p) + program_unread(p);
-    while (!p->closed && !last && c->held == NO_INPUT &&
+    while (!p->out_closed && !last && c->held == NO_INPUT &&
            poll(&more, 1, 0) > 0) {
         last = program_received(p) >= rest;
         read_frames(c);

@@ -28,8 +28,8 @@ enum emission_kind {
                          half of one, was not handled as usual; its text is the
                          payload */
     EMISSION_PART, /* no frame either, but a side's part of a snapshot; an empty
-                      one says that the side has none (cause 0: this time; else
-                      never) */
+                      one: the side has none, which with the cause 0 the next
+                      snapshot may have, and with another can never be saved */
 };
 
 struct emission {

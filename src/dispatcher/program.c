@@ -81,7 +81,7 @@ program_start(struct program *p, const char *const *argv, const char *folder,
     }
     channel_adopt(&p->channel, pipes[1], pipes[0]);
     frame_decoder_init(&p->decoder, FRAME_DIGITS, max_payload);
-    p->closed = false;
+    p->out_closed = false;
     return 0;
 }
 
@@ -126,7 +126,7 @@ program_read(struct program *p)
     case CHANNEL_ERROR:
         break;
     }
-    p->closed = true;
+    p->out_closed = true;
 }
 
 uint64_t

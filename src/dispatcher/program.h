@@ -20,7 +20,7 @@ struct err;
 struct program {
     pid_t pid;        /* 0: no program runs */
     int pidfd;        /* readable once it has exited */
-    bool closed;      /* it has written its last byte */
+    bool out_closed;  /* its output has ended, or it was killed */
     bool leaving;     /* its last frame has been written to it */
     uint64_t written; /* bytes written to it */
     struct channel channel;

@@ -336,10 +336,6 @@ ask_failed(struct proxy_tuner *t)
 
 /* ---- a manager that is started again, see reunion.h ---- */
 
-/* Notes that the program has ended with the dispatcher before this one.  The
- * one that is started by the first GE is told all results and the trials that
- * run again; what was lost it does not know, and may propose again. */
-
 static void
 keep_space(struct proxy_tuner *t, const struct command *cmd)
 {

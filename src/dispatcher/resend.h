@@ -15,7 +15,8 @@
 struct unpack;
 
 struct resend {
-    struct map by_key; /* key -> struct emission */
+    struct map by_key; /* "T" or "K", ... and an id: make_key() -> struct
+                          emission */
     /* The frames, in the order in which they were written. */
     struct emission *first, *last;
     size_t trials;  /* how many of them are TR */

@@ -31,8 +31,8 @@ reunion_init(struct reunion *r, const struct reunion_ops *ops,
 static void
 forget_launches(struct reunion *r)
 {
-    map_fini(&r->numbers);
-    map_fini(&r->labels);
+    map_fini(&r->unnamed_ids);
+    map_fini(&r->unnamed_labels);
     idset_fini(&r->lost);
     r->n_lost = 0;
 }
@@ -93,8 +93,9 @@ reunion_launch(struct reunion *r, uint64_t id, const char *label)
     int rc = 0;
 
     if (r->side->policy->reissue)
-        rc = label != NULL ? map_put(&r->labels, label, strlen(label), r)
-                           : map_put(&r->numbers, &id, sizeof id, r);
+        rc = label != NULL
+                 ? map_put(&r->unnamed_labels, label, strlen(label), r)
+                 : map_put(&r->unnamed_ids, &id, sizeof id, r);
     if (rc != 0)
         side_out_of_memory(r->side);
 }
@@ -562,10 +563,10 @@ forget_launch(struct reunion *r, const struct parameter_id *hint)
 {
     switch (hint->kind) {
     case PARAMETER_NUMBER:
-        map_remove(&r->numbers, &hint->number, sizeof hint->number);
+        map_remove(&r->unnamed_ids, &hint->number, sizeof hint->number);
         return;
     case PARAMETER_LABEL:
-        map_remove(&r->labels, hint->label, strlen(hint->label));
+        map_remove(&r->unnamed_labels, hint->label, strlen(hint->label));
         return;
     case PARAMETER_NONE: /* a trial that the user added */
         return;
@@ -603,7 +604,7 @@ reunion_seek_lost(struct reunion *r, const struct command *cmd)
         return 0;
     forget_launch(r, &cmd->end.hint);
     if (trials_out(r->trials) == 0 || cmd->end.living > 0 ||
-        r->numbers.count + r->labels.count > 0)
+        r->unnamed_ids.count + r->unnamed_labels.count > 0)
         return 0;
     if ((unrun = trials_unended(r->trials, &n)) == NULL) {
         side_out_of_memory(r->side);
@@ -714,8 +715,8 @@ load_manager(struct reunion *r, struct unpack *in)
 static int
 load_launches(struct reunion *r, struct unpack *in)
 {
-    load_keys(&r->numbers, r, in);
-    load_keys(&r->labels, r, in);
+    load_keys(&r->unnamed_ids, r, in);
+    load_keys(&r->unnamed_labels, r, in);
     idset_load(&r->lost, in);
     r->n_lost = idset_count(&r->lost);
     return in->failed ? -1 : 0;
@@ -727,8 +728,8 @@ reunion_save(const struct reunion *r, struct buf *out)
     if (r->side->policy->nni)
         save_manager(r, out);
     if (r->side->policy->reissue) {
-        save_keys(&r->numbers, out);
-        save_keys(&r->labels, out);
+        save_keys(&r->unnamed_ids, out);
+        save_keys(&r->unnamed_labels, out);
         idset_save(&r->lost, out);
     }
 }

@@ -82,8 +82,10 @@ struct reunion {
     uint64_t n_retry;
 
     /* Which suggestions this manager may lose (policy `reissue`). */
-    struct map numbers, labels; /* those that no end has named yet */
-    struct idset lost;          /* those that nobody runs */
+    struct map unnamed_ids,
+        unnamed_labels; /* given out, and no EN has named them as
+                    what its trial was launched for */
+    struct idset lost;  /* those that nobody runs */
     uint64_t n_lost;
 };
 

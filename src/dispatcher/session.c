@@ -432,7 +432,7 @@ session_free(struct session *s)
 }
 
 void
-session_reopen(struct session *s)
+session_undo_end(struct session *s)
 {
     for (int i = 0; i < 2; i++)
         side_reopen(s->sides[i]);

@@ -95,7 +95,7 @@ void session_redirect(struct session *s, struct emitter emitter);
 
 /* For a session that goes on although its log has an end: what that end dropped
  * is void. */
-void session_reopen(struct session *s);
+void session_undo_end(struct session *s);
 
 /* For snapshots; called by the thread that owns the side, between two commands:
  * appends the side's state (SENDER_ROUTER: the router's), such that a session

@@ -25,7 +25,7 @@ take(struct manager *m, struct trial *t, struct metric_line *metric)
     }
     if (metric->waits || metric->decides_end)
         unanswered_add(&t->unanswered, metric);
-    reading_apply(m, t, metric);
+    reading_take_metric(m, t, metric);
 }
 
 static void

@@ -47,7 +47,7 @@ take(struct manager *m, struct trial *t, struct metric_line *metric)
     struct err err = {0};
 
     if (!metric->final && metric->sequence < t->past.told.intermediates) {
-        reading_apply(m, t, metric); /* it is not sent again */
+        reading_take_metric(m, t, metric); /* it is not sent again */
         if (t->postponed_stop != STOP_NOT && !trial_repeats(t))
             running_stop(m, t, t->postponed_stop);
         unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
@@ -116,7 +116,7 @@ apply(void *ctx, const struct metric_line *metric)
     sent.sync = !metric->final;
     d->m->expected.sequence = metric->sequence;
     sent.waits = false; /* it is held already */
-    reading_apply(d->m, d->t, &sent);
+    reading_take_metric(d->m, d->t, &sent);
 }
 
 /* May free t. */

@@ -54,9 +54,10 @@ ending_send(void *ctx, const struct attempt_end *end)
 
 /* ---- recorded ---- */
 
-/* Sets when it is tried again, as long as there is anything held. */
+/* Results were to be written, which went as rc and err tell: warns when they
+ * begin or cease to be held in memory, and sets when that is tried again. */
 static void
-hold_results(struct manager *m, int rc, const struct err *err)
+tell_of_held(struct manager *m, int rc, const struct err *err)
 {
     bool holds = rc == 0 && m->folder.held.len > 0;
 
@@ -84,7 +85,7 @@ write_held(void *ctx, void *of)
     struct err err = {0};
 
     (void)of;
-    hold_results(m, experiment_folder_flush(&m->folder, &err), &err);
+    tell_of_held(m, experiment_folder_flush(&m->folder, &err), &err);
 }
 
 void
@@ -105,7 +106,7 @@ ending_record(void *ctx, const struct attempt_end *end)
 
     m->results_due.due = write_held;
     if (rc != 0 || m->results_held || m->folder.held.len > 0)
-        hold_results(m, rc, &err);
+        tell_of_held(m, rc, &err);
 }
 
 /* ---- shown ---- */

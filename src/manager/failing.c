@@ -113,7 +113,7 @@ failing_found(struct trial *t, const char *experiment_folder)
 }
 
 void
-failing_tell(void *ctx, const struct attempt_end *end)
+failing_report_value(void *ctx, const struct attempt_end *end)
 {
     struct manager *m = ctx;
     struct trial *t = end->trial;

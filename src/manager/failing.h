@@ -29,7 +29,7 @@ void failing_found(struct trial *t, const char *experiment_folder);
 /* They hear of ends, ctx being the manager: before its EN, what the tuner is to
  * take for the trial's result; when that was shown, whether it fails like those
  * before, which may halt the experiment. */
-attempt_end_hear failing_tell, failing_count;
+attempt_end_hear failing_report_value, failing_count;
 
 /* Why no trials are begun, in words; "" where they are.  Until the next call
  * that changes that. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* live.h - the trials that have not ended: a list in the order in which they
- * came, and each by its number.  Nothing here looks at more than one of them.
+ * came, and each by its number.  No function here walks the list.
  * Inside src/manager only; one thread. */
 #ifndef MANAGER_LIVE_H
 #define MANAGER_LIVE_H

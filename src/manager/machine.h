@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* machine.h - what this machine has and allows: its memory, or that of the
- * control group that the manager is in, where that has less; processes that it
- * ended for want of memory; how many files may be open.  One thread. */
+ * control group that the manager is in, where that has less; processes that the
+ * kernel has ended for want of memory; how many files may be open.  One thread.
+ */
 #ifndef MANAGER_MACHINE_H
 #define MANAGER_MACHINE_H
 
@@ -17,7 +18,7 @@ struct machine {
     uint64_t total, available; /* bytes */
 };
 
-/* How much memory there is now. */
+/* Reads how much memory there is in all, and how much is available now. */
 int machine_look(struct machine *out, struct err *err);
 
 /* How many processes the kernel has ended so far for want of memory; 0 where

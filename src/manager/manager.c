@@ -72,8 +72,8 @@ manager_end(struct manager *m, enum manager_end end, const char *fmt, ...)
 }
 
 void
-manager_note(struct manager *m, const char *event, const struct trial *t,
-             const struct event_field *detail)
+manager_send_note(struct manager *m, const char *event, const struct trial *t,
+                  const struct event_field *detail)
 {
     struct json_writer w;
     struct buf payload;
@@ -154,7 +154,7 @@ static void
 take_trash(struct manager *m)
 {
     manager_unwatch(m, m->checkpoints.trash.pidfd);
-    trash_ended(&m->checkpoints.trash);
+    trash_reap(&m->checkpoints.trash);
 }
 
 static void
@@ -166,7 +166,7 @@ clear_away(struct manager *m)
         return;
     trash_begin(t);
     if (t->pidfd >= 0 && manager_watch(m, t->pidfd, EPOLLIN, SOURCE_TRASH) != 0)
-        trash_ended(t);
+        trash_reap(t);
 }
 
 /* The others come with the next turn: there are answers to take, too. */

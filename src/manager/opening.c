@@ -100,7 +100,8 @@ begin_resources(struct manager *m, struct err *err)
     struct resources *r = &m->resources;
     char said[400];
 
-    if (r->fd >= 0 && manager_watch(m, r->fd, EPOLLIN, SOURCE_RESOURCES) != 0)
+    if (r->event_fd >= 0 &&
+        manager_watch(m, r->event_fd, EPOLLIN, SOURCE_RESOURCES) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot watch the machine");
     if (resources_begin(r, m->folder.path, m->folder.id, said, sizeof said,
                         err) != 0)
@@ -115,7 +116,7 @@ begin_resources(struct manager *m, struct err *err)
 static void
 subscribe(struct manager *m)
 {
-    attempt_ends_on(&m->ends, failing_tell, m);
+    attempt_ends_on(&m->ends, failing_report_value, m);
     attempt_ends_on(&m->ends, ending_send, m);
     attempt_ends_on(&m->ends, ending_record, m);
     attempt_ends_on(&m->ends, scheduler_hear_end, &m->scheduler);

@@ -38,7 +38,7 @@ enter(struct manager *m, struct trial *t, int64_t began_ns)
     if (most_ms > 0)
         running_due(m, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
     running_watch(m, t);
-    manager_note(
+    manager_send_note(
         m, "preparing", t,
         (struct event_field[]){EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
                                EVENT_FIELDS_END});
@@ -117,7 +117,7 @@ preparing_exited(struct manager *m, struct trial *t)
     ended(m, t, &end.outcome);
     running_step(m, t, TRIAL_ON_EXIT);
     if (t->past.restored && running_in_vain(m, t))
-        running_again(m, t);
+        running_restart_or_leave(m, t);
     else
         running_finish(m, t);
 }
@@ -158,7 +158,7 @@ restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
     if (outcome->kind == OUTCOME_LOST)
         launch_clear(&m->launch, t, true);
     if (running_unwitnessed(m, t)) {
-        running_again(m, t);
+        running_restart_or_leave(m, t);
         return;
     }
     m->recovered.finished++;

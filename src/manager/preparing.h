@@ -2,9 +2,9 @@
 /* preparing.h - the phase before a trial's run: prepareCommand, on the CPU,
  * while what trialCommand needs is in use elsewhere.  It has a wrapper and
  * files of its own, in the trial's folder (trial/files.h, `prepare`), and
- * slots of its own.  A trial that it fails has failed.
+ * slots of its own.  If prepareCommand fails, the trial has failed.
  *
- * In lock step a trial takes its turn from the start of its preparation on,
+ * In lock step a trial has its turns from the start of its preparation on,
  * and holds one of trialConcurrency's slots all the time.  Inside src/manager
  * only; one thread. */
 #ifndef MANAGER_PREPARING_H

@@ -408,8 +408,8 @@ send_metric(struct manager *m, struct trial *t,
 }
 
 void
-reading_apply(struct manager *m, struct trial *t,
-              const struct metric_line *metric)
+reading_take_metric(struct manager *m, struct trial *t,
+                    const struct metric_line *metric)
 {
     bool fresh;
 
@@ -467,7 +467,7 @@ reading_finish(struct manager *m, struct trial *t)
                           : t->latest.given ? t->latest.value
                                             : t->earlier.value,
                           text);
-    reading_apply(m, t, &metric);
+    reading_take_metric(m, t, &metric);
 }
 
 void
@@ -484,7 +484,7 @@ reading_promote(struct manager *m, struct trial *t,
         outcome->number != 0)
         return;
     metric = final_metric(t, t->latest.value, text);
-    reading_apply(m, t, &metric);
+    reading_take_metric(m, t, &metric);
 }
 
 /* ---- trials that have more to be read ---- */

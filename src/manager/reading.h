@@ -32,9 +32,10 @@ void reading_feed(struct manager *m, struct trial *t);
  * while there is more: it is then among the unread. */
 bool reading_drain(struct manager *m, struct trial *t);
 
-/* The metric is told. */
-void reading_apply(struct manager *m, struct trial *t,
-                   const struct metric_line *metric);
+/* Enters the metric into the values of the trial, and sends it to the
+ * dispatcher unless that was told it before. */
+void reading_take_metric(struct manager *m, struct trial *t,
+                         const struct metric_line *metric);
 /* What it has reported so far. */
 struct metrics_count reading_count(const struct manager *m,
                                    const struct trial *t);

@@ -498,16 +498,16 @@ watch_fd(const struct resources *r, int fd)
 {
     struct epoll_event e = {.events = EPOLLIN};
 
-    return epoll_ctl(r->fd, EPOLL_CTL_ADD, fd, &e);
+    return epoll_ctl(r->event_fd, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* Makes r->fd. */
+/* Makes r->event_fd. */
 static int
 foreign_open(struct resources *r, struct err *err)
 {
-    r->fd = epoll_create1(EPOLL_CLOEXEC);
+    r->event_fd = epoll_create1(EPOLL_CLOEXEC);
     r->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (r->fd < 0 || r->timer_fd < 0 || watch_fd(r, r->timer_fd) != 0)
+    if (r->event_fd < 0 || r->timer_fd < 0 || watch_fd(r, r->timer_fd) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot watch the machine");
     r->pause_ms = PAUSE_MS_FIRST;
     return 0;
@@ -524,11 +524,11 @@ static void
 foreign_close(struct resources *r)
 {
     foreign_forget(r);
-    if (r->fd >= 0)
-        close(r->fd);
+    if (r->event_fd >= 0)
+        close(r->event_fd);
     if (r->timer_fd >= 0)
         close(r->timer_fd);
-    r->fd = r->timer_fd = -1;
+    r->event_fd = r->timer_fd = -1;
 }
 
 /* 0: there is no such process, or it cannot be seen. */
@@ -626,14 +626,15 @@ foreign_arm(struct resources *r)
 static void
 foreign_disarm(struct resources *r)
 {
-    if (r->fd < 0)
+    if (r->event_fd < 0)
         return;
     foreign_forget(r);
     set_timer(r, 0);
     r->pause_ms = PAUSE_MS_FIRST;
 }
 
-/* r->fd is readable: the timer has run out, or a foreign process has ended. */
+/* r->event_fd is readable: the timer has run out, or a foreign process has
+ * ended. */
 static void
 foreign_awake(struct resources *r)
 {

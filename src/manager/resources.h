@@ -41,7 +41,7 @@ struct resources {
     uint64_t armed;   /* the state in which waiting for events began */
     uint64_t kills;   /* what machine_kills() told last, */
     int64_t kills_ns; /* and when */
-    int fd; /* readable: resources_awake() is to be called; -1: never */
+    int event_fd; /* readable: resources_awake() is to be called; -1: never */
     int timer_fd;
     int64_t pause_ms; /* between two looks where no event tells */
     int foreign[RESOURCES_FOREIGN_MAX]; /* pidfds of processes of no trial */
@@ -55,10 +55,10 @@ enum resources_answer { RESOURCES_NOW, RESOURCES_LATER };
 int resources_open(struct resources *r, const struct wishes *w,
                    struct err *err);
 void resources_close(struct resources *r); /* closed ones, too */
-#define RESOURCES_CLOSED         \
-    (struct resources)           \
-    {                            \
-        .fd = -1, .timer_fd = -1 \
+#define RESOURCES_CLOSED               \
+    (struct resources)                 \
+    {                                  \
+        .event_fd = -1, .timer_fd = -1 \
     }
 
 /* The experiment has its folder, whose path is borrowed, and its id.  `said`
@@ -76,8 +76,8 @@ enum resources_answer resources_claim(struct resources *r, struct trial *t,
 void resources_learn(struct resources *r, const struct trial *t);
 /* Takes back what the trial was given, if it was given anything. */
 void resources_release(struct resources *r, struct trial *t);
-/* A trial that another manager has started, and that may run, has what its
- * folder says. */
+/* Reads from its folder what a trial was given that an earlier manager started,
+ * and counts it as in use unless the trial has exited. */
 void resources_adopt(struct resources *r, struct trial *t);
 
 /* Appends what the trial waits for; nothing when it could be started. */

@@ -73,10 +73,10 @@ tell_started(struct manager *m, struct trial *t)
 {
     origin_unpin(&m->checkpoints, &m->progress, t, true);
     if (!t->past.start_told && !t->past.end_told)
-        manager_note(m, "started", t,
-                     (struct event_field[]){
-                         EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
-                         EVENT_FIELDS_END});
+        manager_send_note(m, "started", t,
+                          (struct event_field[]){
+                              EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
+                              EVENT_FIELDS_END});
 }
 
 static void
@@ -116,7 +116,7 @@ restore_ended(struct manager *m, struct trial *t)
     if (!t->past.interrupted && running_unseen(m, t))
         t->stop = STOP_INTERRUPT;
     else if (t->past.interrupted || running_unwitnessed(m, t)) {
-        running_again(m, t);
+        running_restart_or_leave(m, t);
         return;
     }
     if (t->stop == STOP_INTERRUPT) /* unless its files hold a result */
@@ -344,7 +344,7 @@ restore_repeated(const struct restoring *r)
 }
 
 static int
-restore_all(struct restoring *r, struct err *err)
+restore_experiment(struct restoring *r, struct err *err)
 {
     struct manager *m = r->m;
     uint64_t n;
@@ -392,7 +392,7 @@ restore(struct manager *m, struct err *err)
     int rc = read_witnesses(&r, err);
 
     if (rc == 0)
-        rc = restore_all(&r, err);
+        rc = restore_experiment(&r, err);
     earlier_trials_fini(&r.trials);
     resume_log_fini(&r.log);
     results_free(r.results);

@@ -174,7 +174,7 @@ note_start(struct manager *m, const struct trial *t)
                                                  sizeof devices)),
         EVENT_FIELDS_END};
 
-    manager_note(m, "started", t, detail);
+    manager_send_note(m, "started", t, detail);
 }
 
 static void
@@ -278,7 +278,7 @@ run_exited(struct manager *m, struct trial *t)
         t->stop = STOP_INTERRUPT; /* as of a trial whose wrapper is gone when
                                      this manager comes: see restore.c */
     if (t->past.restored && running_in_vain(m, t))
-        running_again(m, t);
+        running_restart_or_leave(m, t);
     else
         running_finish(m, t);
 }
@@ -397,7 +397,7 @@ running_replace(struct manager *m, struct trial *t, struct trial *next)
 }
 
 void
-running_again(struct manager *m, struct trial *t)
+running_restart_or_leave(struct manager *m, struct trial *t)
 {
     struct trial *next;
 
@@ -459,9 +459,9 @@ note_exit(struct manager *m, const struct trial *t, enum trial_state state)
                                                 : "unstarted",
                  o->number);
     if (!t->past.end_told)
-        manager_note(m, "exited", t,
-                     (struct event_field[]){EVENT_TEXT("status", status),
-                                            EVENT_FIELDS_END});
+        manager_send_note(m, "exited", t,
+                          (struct event_field[]){EVENT_TEXT("status", status),
+                                                 EVENT_FIELDS_END});
 }
 
 bool
@@ -480,7 +480,7 @@ running_end(struct manager *m, struct trial *t)
         state = t->past.end; /* as it was told, or recorded */
     note_exit(m, t, state);
     if (state == TRIAL_INTERRUPTED) {
-        running_again(m, t); /* with the next manager, or this one */
+        running_restart_or_leave(m, t); /* with the next manager, or this one */
         return false;
     }
     if (more && again_with_more(m, t))
@@ -590,11 +590,12 @@ counts(const struct manager *m, const struct trial *t, enum trial_stop stop)
             (stop != STOP_ASSESSOR || m->delivery->hears_late(t)));
 }
 
-/* Whether what was reported before a reason to end counts.  In lock step a
- * decision is about what was told, and an attempt that is made again has told
- * enough. */
+/* Whether what the trial has reported, and nobody has read, is read before it
+ * is stopped.  Not so in lock step for the assessor's decision, which is about
+ * what was told, nor for an interruption, as the next attempt repeats the
+ * reports. */
 static bool
-feeds(const struct manager *m, enum trial_stop stop)
+is_read_first(const struct manager *m, enum trial_stop stop)
 {
     return m->delivery->immediate ||
            (stop != STOP_INTERRUPT && stop != STOP_ASSESSOR);
@@ -610,7 +611,7 @@ running_stop(struct manager *m, struct trial *t, enum trial_stop stop)
         return;
     if (effects & TRIAL_TERMINATE)
         terminate(m, t);
-    if ((effects & TRIAL_FEED) && !is_late(m, t) && feeds(m, stop)) {
+    if ((effects & TRIAL_FEED) && !is_late(m, t) && is_read_first(m, stop)) {
         reading_feed(m, t);
         effects = trial_step(t, event).effects; /* it may have ended by that */
     }

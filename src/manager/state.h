@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* state.h - what the loop holds; inside src/manager only.
  *
- *   manager.c      the loop, what is over when, the end
- *   opening.c      what the loop needs
- *   dispatcher.c   its process: start, death, and another one; what it says
- *   restore.c      what an earlier manager left
+ *   manager.c      the loop, its deadlines, the end
+ *   opening.c      what the loop needs; who hears of the ends of trials
+ *   dispatcher.c   the dispatcher's process, and the frames that it sends
+ *   restore.c      trials that an earlier manager left
  *   live.c         trials that have not ended
- *   coordinator.c  what is changed meanwhile, goals
- *   placing.c      which of them may start
- *   preparing.c    what runs before it: prepareCommand
- *   resources.c    memory and devices: given, and waited for
- *   deadlines.c    what is due when, of all of them
- *   copying.c      what has to be copied for one first
+ *   coordinator.c  what is changed while it runs, and its goals
+ *   placing.c      which of the waiting trials may start
+ *   copying.c      checkpoints that are copied before a trial starts
+ *   preparing.c    prepareCommand
+ *   launch.c       the start of a trial by its runner (runner/runner.h)
+ *   resources.c    memory and devices: given to trials, and waited for
+ *   deadlines.c    what is due when, of all trials
  *   trial_step.c   which state of a trial follows which, and why
- *   running.c      their start, their end, and what stops them
- *   reading.c      their files: read, sent, and what was not read yet
- *   delivery*.c    when the dispatcher hears of it: at once, or in lock step
- *   checkpoints.c  what they saved: kept, given, deleted
- *   ending.c       their ends, told
- *   failing.c      ends that are failures: again, or what then
- *   launch.c       their start, by a runner (runner/runner.h)
+ *   running.c      the start, the stop and the end of a trial
+ *   reading.c      trials' files: read, sent, and what was not read yet
+ *   delivery*.c    when the dispatcher hears of a report: at once, in lock step
+ *   checkpoints.c  what trials saved: kept, given, deleted
+ *   ending.c       the end of a trial: told, recorded, shown
+ *   failing.c      failed trials: retried, reported, or the run halted
  *   repeat.c       trials that ended, once more
  *   publish.c      what happens, as events for hooks and verbs
  *   hooks.c        commands that are run when it does
  *   goals.c        goals, and how near they are
- *   commands.c     what it is asked and told while it runs
+ *   commands.c     what verbs ask and tell the manager
  *
  * One thread.  A trial in `live` has not ended; it is freed at its end. */
 #ifndef MANAGER_STATE_H
@@ -82,7 +82,7 @@ struct recovered {
 };
 
 enum phase {
-    PHASE_STARTING, /* waits for ID */
+    PHASE_STARTING, /* IN is sent, waits for ID, its answer */
     PHASE_RUNNING,
     PHASE_CLOSING, /* TE is sent, waits for the dispatcher's end */
     PHASE_DONE,
@@ -243,7 +243,7 @@ bool running_unwitnessed(const struct manager *m, const struct trial *t);
 bool running_unseen(const struct manager *m, const struct trial *t);
 /* Starts it again as a new attempt, or leaves it where the manager has to stop;
  * frees t. */
-void running_again(struct manager *m, struct trial *t);
+void running_restart_or_leave(struct manager *m, struct trial *t);
 /* The new attempt at t, which is not live yet; NULL: out of memory. */
 struct trial *running_next(const struct manager *m, const struct trial *t);
 /* It takes the place of t, which is freed. */
@@ -297,8 +297,8 @@ void manager_signal_dispatcher(struct manager *m, int sig);
 uint64_t manager_ask(struct manager *m);
 /* The parameters with this id have come. */
 void manager_taken(struct manager *m, const char *parameter_id);
-/* Sends a note for the dispatcher's log. */
-void manager_note(struct manager *m, const char *event, const struct trial *t,
-                  const struct event_field *detail);
+/* Sends NT, a note for the dispatcher's log. */
+void manager_send_note(struct manager *m, const char *event,
+                       const struct trial *t, const struct event_field *detail);
 
 #endif

@@ -129,7 +129,7 @@ trash_begin(struct trash *t)
 }
 
 void
-trash_ended(struct trash *t)
+trash_reap(struct trash *t)
 {
     process_reap(&t->pidfd);
 }
@@ -138,11 +138,11 @@ void
 trash_close(struct trash *t)
 {
     if (t->pidfd >= 0)
-        trash_ended(t);
+        trash_reap(t);
     if (t->folder != NULL && trash_wants(t))
         trash_begin(t);
     if (t->pidfd >= 0)
-        trash_ended(t);
+        trash_reap(t);
     free(t->folder);
     *t = TRASH_CLOSED;
 }

@@ -41,7 +41,7 @@ void trash_put(struct trash *t, const char *path);
 bool trash_wants(const struct trash *t);
 /* Begins to delete the heap: pidfd is to be watched, if it is open then. */
 void trash_begin(struct trash *t);
-/* pidfd is readable, and is watched no more: what it deleted is gone. */
-void trash_ended(struct trash *t);
+/* Takes in the end of the process that deletes, whose pidfd is readable. */
+void trash_reap(struct trash *t);
 
 #endif

@@ -155,7 +155,7 @@ struct trial {
 
     struct trial_past past;
 
-    struct deadline due[TRIAL_DUES]; /* running_due() */
+    struct deadline due[TRIAL_DUES]; /* set by running_due() */
     unsigned offers;                 /* that failed, in a row */
     int64_t place_until_ns; /* of these, should one fail again; 0: not yet */
     struct link queue;      /* placing.h: it waits for a place */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* trial_step.h - what an event means for a trial in its state: one table,
- * without I/O, clock or memory.  tunepipe-run(1) shows it, by a test.
+ * without I/O, clock or memory.  A test compares the table in tunepipe-run(1)
+ * with it.
  *
- * Where nothing is said of a state and an event nothing happens.  From an end
- * nothing leads on: when a trial is tried again (failing.h), that is a new
+ * Where nothing is said of a state and an event nothing happens.  An end
+ * has no successor: when a trial is tried again (failing.h), that is a new
  * attempt, a struct trial of its own, which begins by waiting; what goes on
  * from a paused one is another trial (origin.h). */
 #ifndef MANAGER_TRIAL_STEP_H

@@ -259,7 +259,7 @@ wait_for_it(struct play *p, struct pollfd fds[N_FDS])
     int64_t left = p->setup->deadline_ms - passed;
     int n;
 
-    fds[IN] = (struct pollfd){g->closed ? -1 : g->channel.in, POLLIN, 0};
+    fds[IN] = (struct pollfd){g->out_closed ? -1 : g->channel.in, POLLIN, 0};
     fds[OUT] = (struct pollfd){
         channel_pending(&g->channel) > 0 ? g->channel.out : -1, POLLOUT, 0};
     fds[GONE] = (struct pollfd){g->pidfd, POLLIN, 0};
@@ -276,7 +276,7 @@ drain(struct play *p)
 {
     struct pollfd fd = {.fd = p->program.channel.in, .events = POLLIN};
 
-    while (!p->program.closed && poll(&fd, 1, 0) == 1)
+    while (!p->program.out_closed && poll(&fd, 1, 0) == 1)
         if (receive(p) != 0)
             return;
 }

@@ -388,7 +388,7 @@ take_end(struct replay *r, const struct record *record)
 static void
 take_resumed(struct replay *r)
 {
-    session_reopen(r->session);
+    session_undo_end(r->session);
     for (int side = 0; side < 2; side++) {
         struct chain left = r->left[side];
 

@@ -55,7 +55,7 @@ delete_all(struct trash *t)
         end = (struct pollfd){.fd = t->pidfd, .events = POLLIN};
         if (t->pidfd >= 0) {
             CHECK_EQ(poll(&end, 1, -1), 1);
-            trash_ended(t);
+            trash_reap(t);
         }
     }
 }

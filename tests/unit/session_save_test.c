@@ -445,7 +445,7 @@ TEST(session_save_knows_that_it_is_closed)
     CHECK_EQ(moment_load(&twin, &m, &err), 0);
     CHECK_STR(ask(&g, 7), "");
     CHECK_STR(ask(&twin, 7), "");
-    session_reopen(twin.session);
+    session_undo_end(twin.session);
     CHECK_EQ(side_owed(twin.session->sides[SENDER_DEFAULT]), 0);
     CHECK_HAS(ask(&twin, 8), "\"parameter_id\": 5, ");
     going_stop(&g);
