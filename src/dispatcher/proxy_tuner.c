@@ -157,10 +157,10 @@ tell_result(struct proxy_tuner *t, struct trial *trial, const char *job,
     }
     json_value(&w, "value");
     from = out->len;
-    if (value != NULL)
-        json_write_string(out, text, number_format(*value, text));
-    else
+    if (cmd != NULL)
         proxy_write_value(cmd, out);
+    else
+        json_write_string(out, text, number_format(*value, text));
     keep_result(t, trial, from);
     json_close(&w);
     if (trial->foreign)

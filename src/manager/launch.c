@@ -2,6 +2,7 @@
 #include "manager/launch.h"
 
 #include "config/experiment.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/checkpoints.h"
@@ -249,6 +250,8 @@ launch_adopt(const struct launch *l, struct trial *t, bool prepares)
     const struct runner_phase phase = {t->folder, prepares};
 
     t->run = l->runner->ops->adopt(l->runner, t, &phase);
+    if (t->run != NULL && t->run->started_ns == 0)
+        t->run->started_ns = clock_monotonic_ns(); /* its limits, from now on */
     return t->run != NULL;
 }
 

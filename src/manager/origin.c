@@ -51,23 +51,22 @@ warn_no_checkpoint(struct progress *p, const struct trial *t)
 }
 
 void
-origin_unpin(struct checkpoints *c, struct progress *p, struct trial *t,
-             bool started)
+origin_unpin(struct checkpoints *c, struct progress *p, struct trial *t)
 {
     if (t->origin.how == ORIGIN_NONE || t->origin.settled)
         return;
     t->origin.settled = true;
-    if (started && t->restore == 0)
+    if (p != NULL && t->restore == 0)
         warn_no_checkpoint(p, t);
     checkpoints_unpin(c, t->origin.from,
-                      started && t->origin.how == ORIGIN_PROMOTED);
+                      p != NULL && t->origin.how == ORIGIN_PROMOTED);
 }
 
 void
 origin_hear_end(void *ctx, const struct attempt_end *end)
 {
     if (end->how == ATTEMPT_JUDGED)
-        origin_unpin(ctx, NULL, end->trial, false);
+        origin_unpin(ctx, NULL, end->trial);
 }
 
 static void

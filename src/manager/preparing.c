@@ -60,7 +60,7 @@ preparing_offer(struct manager *m, struct trial *t)
     }
     placing_done(m, t);
     m->launches_failed = 0;
-    origin_unpin(&m->checkpoints, &m->progress, t, true);
+    origin_unpin(&m->checkpoints, &m->progress, t);
     enter(m, t, clock_monotonic_ns());
     publish_trial(m, EVENT_TRIAL_PREPARING, t);
 }

@@ -71,7 +71,7 @@ append(struct manager *m, struct trial *t)
 static void
 tell_started(struct manager *m, struct trial *t)
 {
-    origin_unpin(&m->checkpoints, &m->progress, t, true);
+    origin_unpin(&m->checkpoints, &m->progress, t);
     if (!t->past.start_told && !t->past.end_told)
         manager_send_note(m, "started", t,
                           (struct event_field[]){
@@ -119,7 +119,7 @@ restore_ended(struct manager *m, struct trial *t)
         running_restart_or_leave(m, t);
         return;
     }
-    if (t->stop == STOP_INTERRUPT) /* unless its files hold a result */
+    if (t->stop == STOP_INTERRUPT && t->past.end == TRIAL_WAITING)
         m->recovered.again++;
     else
         m->recovered.finished++;
@@ -196,7 +196,7 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
         trial_folder_open(t, m->pattern != NULL);
     if (t->folder != NULL &&
         trial_folder_read_origin(t)) /* it was given that */
-        origin_unpin(&m->checkpoints, &m->progress, t, true);
+        origin_unpin(&m->checkpoints, &m->progress, t);
     if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
         preparing_restore(m, t))
         return 0;

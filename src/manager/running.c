@@ -112,7 +112,8 @@ running_hear_end(void *ctx, const struct attempt_end *end)
     for (int kind = 0; kind < TRIAL_DUES; kind++)
         deadlines_drop(&m->deadlines, &t->due[kind]);
     m->trials_ns += (int64_t)(end->seconds * 1e9);
-    if (end->how != ATTEMPT_REPLACED && !trial_exited(t))
+    if (end->how == ATTEMPT_LEFT ||
+        (end->how == ATTEMPT_JUDGED && !trial_exited(t)))
         lockstep_leave(&m->lockstep, t->number); /* its turn never comes */
     if (end->how == ATTEMPT_LEFT && trial_began(t) && m->end_known &&
         m->outcome->end <= MANAGER_DURATION)
@@ -191,7 +192,7 @@ start(struct manager *m, struct trial *t)
     placing_done(m, t);
     m->launches_failed = 0;
     t->past.restored = false; /* its run is this manager's own */
-    origin_unpin(&m->checkpoints, &m->progress, t, true);
+    origin_unpin(&m->checkpoints, &m->progress, t);
     running_step(m, t, TRIAL_ON_RUN);
     running_since(m, t, clock_monotonic_ns());
     running_watch(m, t);
@@ -476,7 +477,8 @@ running_end(struct manager *m, struct trial *t)
         resources_failed(&m->resources, t, &more))
         state = TRIAL_OUT_OF_MEMORY;
     if (t->past.end != TRIAL_WAITING &&
-        strcmp(trial_event_name(state), trial_event_name(t->past.end)) != 0)
+        (state == TRIAL_INTERRUPTED ||
+         strcmp(trial_event_name(state), trial_event_name(t->past.end)) != 0))
         state = t->past.end; /* as it was told, or recorded */
     note_exit(m, t, state);
     if (state == TRIAL_INTERRUPTED) {

@@ -266,6 +266,37 @@ E
 }
 check "a trial that a signal ends shortly before its manager" same_signal
 
+# An end on record stays, though the attempt before it was interrupted and the
+# dispatcher never heard of that end.
+recorded() {
+    experiment 'maxTrialNumber: 1' << 'E'
+touch "$HERE/began"
+while :; do sleep 0.01; done
+E
+    {
+        meanwhile '[ -e began ]'
+        "$T" pause tunepipe-experiments/* > paused
+        kill -INT "$(cat pid)"
+    } &
+    run 1 && wait && count 1 interrupted || return 1
+    rm pid # of a manager that is gone
+    {
+        meanwhile '"$T" status --json "$dir" | grep -q "\"waiting\": 1,"'
+        read -r dispatcher rest < "$dir/dispatcher.pid"
+        kill -STOP "$dispatcher"
+        "$T" trial kill "$dir" 0 > killed
+        meanwhile 'grep -q cancelled "$dir/results.jsonl"'
+        kill -KILL "$(cat pid)" "$dispatcher"
+    } &
+    resume 137 && wait && count 1 cancelled || return 1
+    rm pid
+    meanwhile '"$T" continue "$dir" > continued 2>&1' &
+    resume 1 && wait && count 1 cancelled && replays || return 1
+    [ "$(wc -l < "$dir/results.jsonl")" = 1 ] ||
+        fail "$(cat "$dir/results.jsonl")"
+}
+check "an end on record, when the attempt before was interrupted" recorded
+
 # Nobody was there to judge.
 same_kill() {
     experiment 'maxTrialNumber: 2' << 'E'
