@@ -41,7 +41,8 @@ int control_client_send(struct control_client *c, const char *request,
 int control_client_ask(struct control_client *c, const char *request,
                        struct json **out, struct jval *answer, struct err *err);
 
-/* The same, connection and all. */
+/* Opens a connection to the manager of that folder, asks as
+ * control_client_ask() does, and closes it. */
 int control_ask(const char *folder, const char *request, struct json **out,
                 struct jval *answer, struct err *err);
 
@@ -52,9 +53,10 @@ int control_client_next(struct control_client *c, int64_t deadline_ns,
                         const char *verb, struct json **out,
                         struct jval *answer, struct err *err);
 
-/* The same for one who waits for other things, too, and was told by poll(2)
- * that `fd` is readable: fill() reads once (1: a line has ended, 0: not yet,
- * -1: the manager has ended), take() has what has come, and does not block. */
+/* control_client_next() in two halves, for a caller that polls `fd` beside
+ * other descriptors: once that is readable, fill() reads once (1: a line has
+ * ended, 0: not yet, -1: the manager has ended), take() has what has come, and
+ * does not block. */
 int control_client_fill(struct control_client *c, struct err *err);
 int control_client_take(struct control_client *c, struct json **out,
                         struct jval *answer, struct err *err);

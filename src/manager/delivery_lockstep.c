@@ -63,7 +63,8 @@ take(struct manager *m, struct trial *t, struct metric_line *metric)
         stand(m, t);
 }
 
-/* Of one that was stopped nothing would be used: it is counted. */
+/* Whether all that counts of an exited trial is read.  Of a stopped one nothing
+ * more does. */
 static bool
 is_read(struct manager *m, struct trial *t)
 {

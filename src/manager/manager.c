@@ -169,7 +169,8 @@ clear_away(struct manager *m)
         trash_reap(t);
 }
 
-/* The others come with the next turn: there are answers to take, too. */
+/* Takes in the ends of at most so many runs; the others come with the next turn
+ * of the loop, so that answers and deadlines have theirs between. */
 static void
 take_runs(struct manager *m)
 {

@@ -22,7 +22,8 @@
         .effects = (what) \
     }
 
-/* Of one that has no program yet, or not its own. */
+/* The row of a trial that waits: it has no program yet, or prepareCommand has
+ * ended and trialCommand not begun. */
 #define WAITS                                                        \
     [TRIAL_ON_STOP] = {.to = DECIDED, .effects = TRIAL_SETTLE},      \
     [TRIAL_ON_SET_ASIDE] = {.to = DECIDED, .effects = TRIAL_SETTLE}, \
