@@ -88,8 +88,8 @@ ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
 # each of them needs is a shared object, loaded when it is used; WEBSOCKET=0 and
 # SQLITE=0 leave it out.
 UNWANTED  := $(foreach m,WEBSOCKET SQLITE,$(if $(filter 0,$($(m))),$(m)=0))
-WEBSOCKET ?= $(if $(shell $(PKG_CONFIG) --exists libwebsockets && echo yes),1,0)
-SQLITE    ?= $(if $(shell $(PKG_CONFIG) --exists sqlite3 && echo yes),1,0)
+WEBSOCKET ?= $(if $(shell $(PKG_CONFIG) --exists libwebsockets 2>/dev/null && echo yes),1,0)
+SQLITE    ?= $(if $(shell $(PKG_CONFIG) --exists sqlite3 2>/dev/null && echo yes),1,0)
 SOCKET_SRC := src/bridge/websocket.c
 SOCKET_OBJ := $(patsubst %.c,$(B)/%.o,$(SOCKET_SRC))
 SQLITE_SRC := src/store/sqlite.c
@@ -395,6 +395,7 @@ install: all
 	    "$(DESTDIR)$(includedir)/tunepipe/"
 	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
 	$(INSTALL) -m 644 tuners/exec/tuner.py tuners/exec/assessor.py \
+	    tuners/exec/tunepipe_tuner.py \
 	    tuners/nni/nni_class.py tuners/nni/nni_sides.py \
 	    "$(DESTDIR)$(sharedir)/"
 	$(INSTALL) -d "$(DESTDIR)$(sharedir)/nni-shim"
@@ -425,6 +426,10 @@ install: all
 	    "$(DESTDIR)$(zshdir)/_tunepipe"
 	$(INSTALL) -m 644 $(B)/completion/tunepipe.fish \
 	    "$(DESTDIR)$(fishdir)/tunepipe.fish"
+	@case "$(DESTDIR):$$PATH:" in /*:/* | *:"$(PREFIX)/bin":*) ;; *) \
+	    echo '$(PREFIX)/bin is not in your PATH yet:' \
+	        'export PATH="$(PREFIX)/bin:$$PATH"' ;; \
+	esac
 
 uninstall:
 	rm -f "$(bindir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc" \

@@ -110,11 +110,7 @@ fields_read(const char *text, size_t len, unsigned flags, struct field *fields,
     }
     if (!read_members(&s, fields, n))
         return scan_error(&s, err);
-    t = scan_next(&s);
-    if (t.type == SCAN_END)
-        return 0;
-    scan_refuse(&s, &t, "expected the end of the text");
-    return scan_error(&s, err);
+    return scan_end(&s, err);
 }
 
 bool

@@ -245,12 +245,7 @@ json_parse(const char *text, size_t len, unsigned flags, struct err *err)
     }
     buf_init(&b.text, len);
     t = scan_next(&b.s);
-    ok = build(&b, &t, 0, &doc->root);
-    if (ok) {
-        t = scan_next(&b.s);
-        ok = t.type == SCAN_END ||
-             refuse(&b, &t, "expected the end of the text");
-    }
+    ok = build(&b, &t, 0, &doc->root) && scan_end(&b.s, err) == 0;
     buf_fini(&b.text);
     if (ok)
         return doc;

@@ -314,6 +314,17 @@ scan_error(const struct scan *s, struct err *err)
                    strncmp(problem, "expected", 8) == 0 ? ", not" : ":", shown);
 }
 
+int
+scan_end(struct scan *s, struct err *err)
+{
+    struct scan_token t = scan_next(s);
+
+    if (t.type == SCAN_END)
+        return 0;
+    scan_refuse(s, &t, "expected the end of the text");
+    return scan_error(s, err);
+}
+
 /* ---- what a token stands for ---- */
 
 static unsigned
@@ -585,13 +596,8 @@ int
 scan_check(const char *text, size_t len, unsigned flags, struct err *err)
 {
     struct scan s = {.text = text, .len = len, .flags = flags};
-    struct scan_token t;
 
     if (!walk(&s, scan_next(&s), true))
         return scan_error(&s, err);
-    t = scan_next(&s);
-    if (t.type == SCAN_END)
-        return 0;
-    scan_refuse(&s, &t, "expected the end of the text");
-    return scan_error(&s, err);
+    return scan_end(&s, err);
 }

@@ -71,6 +71,9 @@ void scan_refuse(struct scan *s, const struct scan_token *t,
  * Returns -1. */
 int scan_error(const struct scan *s, struct err *err);
 
+/* Takes the end of the text; -1: err tells what stands there instead. */
+int scan_end(struct scan *s, struct err *err);
+
 /* Steps over one whole value; or over the rest of the value that `first`, just
  * taken, begins.  False on error. */
 bool scan_skip(struct scan *s);

@@ -27,6 +27,8 @@ static const struct {
      "\"i\": {\"_type\": \"randint\", \"_value\": [0, 100]}}"},
     {"choice", ONE("choice", "[1, \"b\", null, 2.5]")},
     {"randint", ONE("randint", "[-3, 4]")},
+    {"qrandint", ONE("qrandint", "[-3, 20, 4]")},
+    {"lograndint", ONE("lograndint", "[1, 1025]")},
     {"uniform", ONE("uniform", "[-5, 5]")},
     {"quniform", ONE("quniform", "[0, 10, 2.5]")},
     {"loguniform", ONE("loguniform", "[0.0001, 1]")},
@@ -78,6 +80,7 @@ static const struct {
      "\"_value\": [5e-324, 1.7e308]}, "
      "\"q\": {\"_type\": \"quniform\", \"_value\": [0, 1e308, 1e-10]}, "
      "\"i\": {\"_type\": \"randint\", \"_value\": [0, 9007199254740991]}, "
+     "\"li\": {\"_type\": \"lograndint\", \"_value\": [1, 1099511627776]}, "
      X("uniform", "[-8e307, 8e307]") "}", false},
     {"two neighbouring doubles",
      "{" X("uniform", "[1, 1.0000000000000002]") "}", false},
@@ -91,6 +94,8 @@ static const struct {
      "\"ln\": {\"_type\": \"lognormal\", \"_value\": [3, 0]}, "
      "\"qln\": {\"_type\": \"qlognormal\", \"_value\": [3, 0, 2]}, "
      "\"i\": {\"_type\": \"randint\", \"_value\": [3, 4]}, "
+     "\"qi\": {\"_type\": \"qrandint\", \"_value\": [3, 5, 2]}, "
+     "\"li\": {\"_type\": \"lograndint\", \"_value\": [3, 4]}, "
      "\"c\": " CHOICE("3") "}", false},
     {"q above the range",
      "{\"u\": {\"_type\": \"quniform\", \"_value\": [0, 1, 50]}, "

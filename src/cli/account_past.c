@@ -8,49 +8,7 @@
 #include "manager/trial.h"
 
 #include <math.h>
-#include <string.h>
-
-static size_t
-count(const struct results *r, bool (*is)(const char *status))
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++)
-        n += is(r->items[i].status);
-    return n;
-}
-
-static bool
-is_failed(const char *status)
-{
-    return trial_is_failure(trial_state_of(status));
-}
-
-static bool
-is_cancelled(const char *status)
-{
-    return trial_state_of(status) == TRIAL_CANCELLED;
-}
-
-static bool
-is_paused(const char *status)
-{
-    return trial_state_of(status) == TRIAL_PAUSED;
-}
-
-static bool
-is_interrupted(const char *status)
-{
-    return trial_state_of(status) == TRIAL_INTERRUPTED;
-}
-
-static bool
-is_stopped(const char *status)
-{
-    return !is_failed(status) && strcmp(status, "succeeded") != 0 &&
-           !is_cancelled(status) && !is_paused(status) &&
-           !is_interrupted(status);
-}
+#include <stdint.h>
 
 static void
 add_best(struct json_writer *w, const struct results *r)
@@ -75,6 +33,29 @@ add_limits(struct json_writer *w, const struct budget *b)
     json_add_number(w, "elapsed_s", (double)b->used_ns / 1e9);
 }
 
+/* Adds how many trials ended how. */
+static void
+add_counts(struct json_writer *w, const struct results *r)
+{
+    uint64_t n[TRIAL_STATES + 1] = {0}, failed = 0, named;
+
+    for (size_t i = 0; i < r->n; i++)
+        n[trial_state_of(r->items[i].status)]++;
+    for (int state = 0; state < TRIAL_STATES; state++)
+        failed += trial_is_failure((enum trial_state)state) ? n[state] : 0;
+    named = n[TRIAL_SUCCEEDED] + failed + n[TRIAL_CANCELLED] + n[TRIAL_PAUSED] +
+            n[TRIAL_INTERRUPTED];
+    json_add_unsigned(w, "done", r->n - n[TRIAL_INTERRUPTED]);
+    json_add_unsigned(w, "running", 0);
+    json_add_unsigned(w, "waiting", 0);
+    json_add_unsigned(w, "failed", failed);
+    json_add_unsigned(w, "stopped", r->n - named);
+    json_add_unsigned(w, "cancelled", n[TRIAL_CANCELLED]);
+    json_add_unsigned(w, "paused", n[TRIAL_PAUSED]);
+    json_add_unsigned(w, "interrupted", n[TRIAL_INTERRUPTED]);
+    json_add_unsigned(w, "unended", r->unended);
+}
+
 void
 account_of_results(const struct results *r, struct buf *out)
 {
@@ -83,6 +64,7 @@ account_of_results(const struct results *r, struct buf *out)
             "running", /* its manager lives and does not listen */
         [RESULTS_ENDED] = "ended",
         [RESULTS_DIED] = "died",
+        [RESULTS_FORKED] = "forked",
     };
     struct json_writer w = json_begin_object(out);
     struct budget b = {0};
@@ -92,18 +74,11 @@ account_of_results(const struct results *r, struct buf *out)
     json_add_text(&w, "folder", r->folder);
     json_add_text(&w, "pid", NULL);
     json_add_text(&w, "state", states[r->state]);
-    json_add_text(&w, "reason", r->reason);
+    json_add_text(&w, "reason",
+                  r->state == RESULTS_FORKED ? "not started" : r->reason);
     json_add_text(&w, "concurrency", NULL);
     add_limits(&w, &b);
-    json_add_unsigned(&w, "done", r->n - count(r, is_interrupted));
-    json_add_unsigned(&w, "running", 0);
-    json_add_unsigned(&w, "waiting", 0);
-    json_add_unsigned(&w, "failed", count(r, is_failed));
-    json_add_unsigned(&w, "stopped", count(r, is_stopped));
-    json_add_unsigned(&w, "cancelled", count(r, is_cancelled));
-    json_add_unsigned(&w, "paused", count(r, is_paused));
-    json_add_unsigned(&w, "interrupted", count(r, is_interrupted));
-    json_add_unsigned(&w, "unended", r->unended);
+    add_counts(&w, r);
     json_add_text(&w, "optimize_mode", r->minimize ? "minimize" : "maximize");
     add_best(&w, r);
     json_add_raw(&w, "trials", "[]");

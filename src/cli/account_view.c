@@ -72,10 +72,25 @@ add_best(struct buf *out, struct jval a)
 }
 
 static bool
+is_in_state(struct jval a, const char *state)
+{
+    return strcmp(jval_text_of(a, "state"), state) == 0;
+}
+
+static bool
 goes_on(struct jval a)
 {
-    return strcmp(jval_text_of(a, "state"), "ended") != 0 &&
-           strcmp(jval_text_of(a, "state"), "died") != 0;
+    return !is_in_state(a, "ended") && !is_in_state(a, "died") &&
+           !is_in_state(a, "forked");
+}
+
+/* The verb that goes on with an experiment that is whole; NULL: none. */
+static const char *
+verb_to_go_on(struct jval a)
+{
+    if (is_in_state(a, "paused"))
+        return "continue";
+    return is_in_state(a, "forked") ? "resume" : NULL;
 }
 
 static void
@@ -95,6 +110,7 @@ void
 account_view_head(const struct account_view *v, struct buf *out)
 {
     struct jval a = v->account;
+    const char *verb = verb_to_go_on(a);
 
     buf_add_text(out, "experiment  ");
     add_shown(out, jval_text_of(a, "experiment"));
@@ -104,8 +120,8 @@ account_view_head(const struct account_view *v, struct buf *out)
         buf_add_text(out, ": ");
         add_shown(out, jval_text_of(a, "reason"));
     }
-    if (strcmp(jval_text_of(a, "state"), "paused") == 0) {
-        buf_add_text(out, "\ngo on       tunepipe continue ");
+    if (verb != NULL) {
+        buf_printf(out, "\ngo on       tunepipe %s ", verb);
         visible_text(out, jval_text_of(a, "folder"),
                      strlen(jval_text_of(a, "folder")), SIZE_MAX);
     }
@@ -184,7 +200,7 @@ add_parameters(struct buf *out, struct jval trial)
 
     buf_init(&text, (size_t)64 << 20);
     if (jval_get(trial, "parameters", &parameters))
-        display_parameters(&text, parameters);
+        display_parameters(&text, parameters, NULL, DISPLAY_PARAMETERS_MAX);
     buf_add_text(out, buf_text(&text));
     buf_fini(&text);
 }

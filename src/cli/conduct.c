@@ -3,6 +3,7 @@
 
 #include "cli/verb.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "manager/manager.h"
 #include "manager/results.h"
 #include "manager/table.h"
@@ -16,11 +17,7 @@ status_of(const struct manager_outcome *out)
 {
     if (out->ok)
         return EXIT_DONE;
-    if (!out->initialized && (out->end == MANAGER_REFUSED ||
-                              (out->end == MANAGER_DISPATCHER &&
-                               out->dispatcher_status == EXIT_CONFIG)))
-        return EXIT_CONFIG;
-    return EXIT_FAILED;
+    return out->end == MANAGER_CONFIG ? EXIT_CONFIG : EXIT_FAILED;
 }
 
 void
@@ -53,7 +50,8 @@ conduct(const char *verb, const struct experiment *x,
     if (rc != 0)
         return verb_fail(verb, &err);
     if (!out.ok && out.end <= MANAGER_INTERRUPTED) /* the rest was told */
-        fprintf(stderr, "tunepipe %s: %s%s\n", verb, out.reason,
-                out.end <= MANAGER_DURATION ? "; no trial has a result" : "");
+        visible_printf(stderr, "tunepipe %s: %s%s\n", verb, out.reason,
+                       out.end <= MANAGER_DURATION ? "; no trial has a result"
+                                                   : "");
     return status_of(&out);
 }

@@ -45,6 +45,7 @@ struct filters {
 };
 
 struct dispatch_words {
+    unsigned tuner_line, assessor_line; /* in the configuration; 0: not there */
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
     const char *direction; /* NULL: not given */
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
@@ -127,6 +128,7 @@ filters_read(struct filters *f, const struct option_list *words,
 
         if (add(f, setup, a->name, strlen(a->name), a->args, err) != 0)
             return -1;
+        setup->filters[i].line = a->line;
     }
     return 0;
 }
@@ -491,7 +493,7 @@ name_of(const struct algorithm *a)
 {
     if (a->class_name != NULL)
         return "exec";
-    return a->plugin != NULL ? a->plugin : a->name;
+    return algorithm_plugin(a);
 }
 
 /* Takes tuner and assessor from the configuration, where the command line names
@@ -501,6 +503,7 @@ take_algorithms(struct dispatch_words *w, const struct experiment *x)
 {
     if (w->tuner == NULL) {
         w->tuner = name_of(&x->tuner);
+        w->tuner_line = x->tuner.line;
         if (x->tuner.class_name != NULL)
             w->tuner_class = &x->tuner;
         if (w->tuner_args == NULL)
@@ -508,6 +511,7 @@ take_algorithms(struct dispatch_words *w, const struct experiment *x)
     }
     if (w->assessor == NULL && x->assessor.line != 0) {
         w->assessor = name_of(&x->assessor);
+        w->assessor_line = x->assessor.line;
         if (x->assessor.class_name != NULL)
             w->assessor_class = &x->assessor;
         if (w->assessor_args == NULL)
@@ -837,6 +841,9 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
     session->assessor_args = json_root(args[1]);
     session->seed = w->seed;
     session->program_folder = x != NULL ? x->folder : NULL;
+    session->file = w->config;
+    session->tuner_line = w->tuner_line;
+    session->assessor_line = w->assessor_line;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/log_print.h"
 #include "cli/options.h"
+#include "cli/target.h"
 #include "cli/verb.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -9,6 +10,7 @@
 #include "core/visible.h"
 #include "json.h"
 #include "log/log.h"
+#include "manager/custom.h"
 #include "plugin/paths.h"
 #include "replay/explain.h"
 
@@ -63,18 +65,41 @@ print_parameters(const char *suggestion, FILE *out)
     json_free(doc);
 }
 
+/* From whom a record of AD is, that is no suggestion on record. */
+static const char *
+who_added(const char *record)
+{
+    static const char *const sources[][2] = {
+        {SOURCE_CUSTOM, "the user's own"},
+        {SOURCE_REPEATED, "the user's wish, once more"},
+    };
+    struct json *doc = json_parse(record, strlen(record), JSON_STRICT, NULL);
+    const char *who = "of an earlier run";
+
+    for (size_t i = 0; doc != NULL && i < sizeof sources / sizeof *sources; i++)
+        if (strcmp(jval_text_of(json_root(doc), "parameter_source"),
+                   sources[i][0]) == 0)
+            who = sources[i][1];
+    json_free(doc);
+    return who;
+}
+
 static void
 print_suggestion(const struct explanation *x, FILE *out)
 {
     char when[LOG_TIME_MAX];
     bool asked = strcmp(x->asked_by, "GE") == 0;
 
+    if (x->suggestion == NULL && x->added != NULL) {
+        print_parameters(x->added, out);
+        visible_printf(out,
+                       "            %s, told by command %" PRIu64 " (AD)\n",
+                       who_added(x->added), x->recovered);
+        return;
+    }
     if (x->suggestion == NULL) {
         fputs("parameters  not of this tuner: ", out);
-        if (x->recovered > 0)
-            visible_printf(out, "recovered by command %" PRIu64 " (AD)\n",
-                           x->recovered);
-        else if (is_older(x))
+        if (is_older(x))
             visible_printf(out,
                            "or given out by command %" PRIu64
                            " or before, which are not on record any more\n",
@@ -244,7 +269,8 @@ add_suggestion(struct json_writer *w, const struct explanation *x)
 {
     json_add_text(w, "trial_job_id", x->job);
     json_add_text(w, "parameter_id", x->parameter);
-    json_add_raw(w, "suggestion", x->suggestion);
+    json_add_raw(w, "suggestion",
+                 x->suggestion != NULL ? x->suggestion : x->added);
     if (json_open_object_if(w, "asked", x->asked != 0)) {
         json_add_unsigned(w, "command", x->asked);
         json_add_text(w, "code", x->asked_by);
@@ -290,42 +316,40 @@ add_outcome(struct json_writer *w, const struct explanation *x)
     }
 }
 
-static void
-explain_print_json(const struct explanation *x, FILE *out)
+static int
+explain_print_json(const struct explanation *x, FILE *out, struct err *err)
 {
-    struct json_writer w;
-    struct buf text;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
-    buf_init(&text, SIZE_MAX / 2);
-    w = json_begin_object(&text);
-    add_suggestion(&w, x);
-    json_add_unsigned(&w, "reports", x->reports);
-    if (json_open_object_if(&w, "latest", x->reports != 0)) {
-        json_add_unsigned(&w, "step", x->latest_step);
-        json_add_number(&w, "value", x->latest);
-        json_close(&w);
+    add_suggestion(w, x);
+    json_add_unsigned(w, "reports", x->reports);
+    if (json_open_object_if(w, "latest", x->reports != 0)) {
+        json_add_unsigned(w, "step", x->latest_step);
+        json_add_number(w, "value", x->latest);
+        json_close(w);
     }
-    add_verdict(&w, x);
-    add_outcome(&w, x);
-    json_close(&w);
-    fprintf(out, "%s\n", buf_text(&text));
-    buf_fini(&text);
+    add_verdict(w, x);
+    add_outcome(w, x);
+    return verb_json_print(&line, out, err);
 }
 
 /* ---- the verb ---- */
 
 static const char help[] =
-    "usage: tunepipe explain DIR TRIAL [OPTIONS]\n"
+    "usage: tunepipe explain [DIR] TRIAL [OPTIONS]\n"
     "\n"
     "Says why a trial got its parameters and why it was stopped, or not: what\n"
     "the tuner, its filters and the assessor say of it when the experiment is\n"
     "replayed from its log.  DIR is what `tunepipe run` printed, or a log;\n"
-    "TRIAL is a trial_job_id, a parameter_id or a trial's number.\n"
+    "without it the newest in ./tunepipe-experiments.  TRIAL is a trial_job_id,\n"
+    "a parameter_id or a trial's number.\n"
     "\n"
     "  --json                 {\"trial_job_id\", \"parameter_id\", \"suggestion\",\n"
     "                         \"asked\": {\"command\", \"code\", \"time_us\"},\n"
-    "                         \"why\": [{\"who\", \"text\"}, ...], \"recovered\",\n"
-    "                         \"dropped\" (the log lacks the commands up to\n"
+    "                         \"why\": [{\"who\", \"text\"}, ...], \"recovered\"\n"
+    "                         (the AD whose record the suggestion is, where it\n"
+    "                         is no tuner's), \"dropped\" (the log lacks the commands up to\n"
     "                         it), \"reports\", \"latest\": {\"step\", \"value\"},\n"
     "                         \"judgements\", \"verdict\": {\"command\",\n"
     "                         \"step\", \"stop\", \"decision\", \"rule\",\n"
@@ -341,7 +365,8 @@ static const char help[] =
     "Example: tunepipe explain tunepipe-experiments/digits-1 7\n"
     "\n"
     "Exit status: 0 explained; 1 no such trial, or the replay differs; 2 usage;\n"
-    "3 the plugins cannot be loaded; 5 the log is damaged, or none.\n";
+    "3 the plugins cannot be loaded, or there is no experiment; 5 the log is\n"
+    "damaged, or none.\n";
 
 struct words {
     bool json, debug;
@@ -369,7 +394,7 @@ explain(const struct words *w, const char *path, const char *trial, FILE *out,
     int rc = paths == NULL ? -1 : explain_run(&setup, &x, err);
 
     if (rc == 0 && w->json)
-        explain_print_json(&x, out);
+        rc = explain_print_json(&x, out, err);
     else if (rc == 0)
         explain_print(&x, out);
     if (rc == 0 && (fflush(out) != 0 || ferror(out)))
@@ -384,21 +409,20 @@ run(int argc, char **argv)
 {
     struct words w = {0};
     struct err err = {0};
+    const char *dir;
     char *path = NULL;
-    FILE *out = NULL;
-    int fd, rc = -1;
+    FILE *out;
+    int rc = -1;
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("explain", &err);
-    if (argc != 3) {
-        err_set(&err, ERR_USAGE, "expected a folder and a trial; see --help");
+    if (target_before(argc, argv, false, "[DIR] TRIAL, a folder and a trial",
+                      &dir, &err) != 0)
         return verb_fail("explain", &err);
-    }
-    fd = verb_shield_stdout(&err);
-    out = fd < 0 ? NULL : fdopen(fd, "w");
-    path = out == NULL ? NULL : log_find(argv[1], &err);
+    out = verb_own_stdout(&err);
+    path = out == NULL ? NULL : target_log("explain", dir, &err);
     if (path != NULL)
-        rc = explain(&w, path, argv[2], out, &err);
+        rc = explain(&w, path, argv[argc - 1], out, &err);
     if (out != NULL)
         fclose(out);
     free(path);

@@ -232,9 +232,11 @@ static const char help[] =
     "                   latest, duration_s, attempts, intermediates, ended_by,\n"
     "                   why, from and from_how (which trial it went on\n"
     "                   from, promoted or cloned), parameters\n"
-    "  --safe           with a ' before each text that begins with = + - @, a\n"
-    "                   tab or a CR, which a spreadsheet may take for a formula\n"
-    "                   and run: for results of trials that you do not trust\n"
+    "  --safe           for results of trials that you do not trust: with a '\n"
+    "                   before each text that begins with = + - @, a tab or a\n"
+    "                   line end, which a spreadsheet may take for a formula\n"
+    "                   and run, also behind a ; within it; characters that\n"
+    "                   hide or turn text are ?\n"
     "  --json           an array of objects, one a line\n"
     "  --intermediate   a row for each value that was reported instead: trial,\n"
     "                   attempt, type, sequence, value, said, time_us; said is\n"
@@ -335,25 +337,26 @@ write_file(const struct words *w, const char *folder, struct err *err)
     return rc;
 }
 
+static int export(const char *folder, const void *words, struct err *err)
+{
+    const struct words *w = words;
+
+    if (check_folder(folder, err) != 0)
+        return -1;
+    return w->out != NULL ? write_file(w, folder, err)
+                          : write_table(stdout, w, folder, err);
+}
+
 static int
 run(int argc, char **argv)
 {
     struct words w = {0};
     struct err err = {0};
-    char *folder = NULL;
-    int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
 
-    if (rc == 0)
-        rc = check_words(&w, &err);
-    if (rc == 0)
-        folder = target_given("export", argc, argv, &err);
-    rc = folder == NULL ? -1 : check_folder(folder, &err);
-    if (rc == 0)
-        rc = w.out != NULL ? write_file(&w, folder, &err)
-                           : write_table(stdout, &w, folder, &err);
-    free(folder);
-    return verb_printed("export",
-                        rc == 0 ? EXIT_DONE : verb_fail("export", &err));
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0 ||
+        check_words(&w, &err) != 0)
+        return verb_fail("export", &err);
+    return target_read("export", argc, argv, export, &w);
 }
 
 const struct verb verb_export = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options.h"
+#include "cli/target.h"
 #include "cli/verb.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -8,6 +9,7 @@
 #include "core/log.h"
 #include "core/number.h"
 #include "core/own.h"
+#include "core/visible.h"
 #include "history/folder.h"
 #include "json.h"
 #include "log/log.h"
@@ -95,9 +97,26 @@ base_name(const char *path, size_t *len)
     return path + begin;
 }
 
+/* Copies the keys that the command line of `run` gave, but for those that
+ * changes replace. */
+static void
+copy_overrides(struct json_writer *w, struct jval old,
+               const struct fork_changes *c)
+{
+    struct jval_iter it = jval_iter(old);
+
+    json_open_object(w, "overrides");
+    while (jval_next(&it))
+        if (!(c->has_seed && strcmp(it.key, "seed") == 0) &&
+            !((c->tuner != NULL || c->tuner_args.node != NULL) &&
+              strcmp(it.key, "tuner") == 0))
+            jval_write(it.value, json_value(w, it.key));
+    json_close(w);
+}
+
 static void
 write_experiment(struct jval old, const char *from, const char *to, uint64_t at,
-                 uint64_t seed, struct buf *out)
+                 uint64_t seed, const struct fork_changes *c, struct buf *out)
 {
     struct jval_iter it = jval_iter(old);
     struct json_writer w = json_begin_object(out);
@@ -112,6 +131,8 @@ write_experiment(struct jval old, const char *from, const char *to, uint64_t at,
             continue;
         if (strcmp(it.key, "seed") == 0)
             json_add_unsigned(&w, it.key, seed);
+        else if (strcmp(it.key, "overrides") == 0)
+            copy_overrides(&w, it.value, c);
         else
             jval_write(it.value, json_value(&w, it.key));
     }
@@ -123,7 +144,7 @@ write_experiment(struct jval old, const char *from, const char *to, uint64_t at,
 
 static int
 copy_experiment(const char *from, const char *to, uint64_t at, uint64_t seed,
-                struct err *err)
+                const struct fork_changes *c, struct err *err)
 {
     struct json *doc = NULL;
     struct buf text, made;
@@ -137,7 +158,7 @@ copy_experiment(const char *from, const char *to, uint64_t at, uint64_t seed,
         rc = doc == NULL ? err_place(err, "%s/%s", from, FOLDER_EXPERIMENT) : 0;
     }
     if (rc == 0) {
-        write_experiment(json_root(doc), from, to, at, seed, &made);
+        write_experiment(json_root(doc), from, to, at, seed, c, &made);
         rc = write_part(to, FOLDER_EXPERIMENT, &made, err);
     }
     json_free(doc);
@@ -237,7 +258,8 @@ copy_results(const char *from, const char *to, const struct fork_report *report,
  * written stays. */
 static int
 fork_folder_copy(const char *from, const char *to, uint64_t at,
-                 const struct fork_report *report, struct err *err)
+                 const struct fork_changes *c, const struct fork_report *report,
+                 struct err *err)
 {
     char *trials = file_join(to, FOLDER_TRIALS);
     int rc = trials == NULL ? err_set(err, ERR_MEMORY, "out of memory")
@@ -248,23 +270,27 @@ fork_folder_copy(const char *from, const char *to, uint64_t at,
         copy_part(from, to, FOLDER_SPACE, err) != 0 ||
         copy_results(from, to, report, err) != 0)
         return -1;
-    return copy_experiment(from, to, at, report->seed, err);
+    return copy_experiment(from, to, at, report->seed, c, err);
 }
 
 /* ---- the verb ---- */
 
 static const char help[] =
-    "usage: tunepipe fork LOG --at N NEWDIR [CHANGES]\n"
+    "usage: tunepipe fork [LOG] (--at N | --at-trial TRIAL) NEWDIR [CHANGES]\n"
     "\n"
     "Begins a new experiment at any moment of an old one: NEWDIR gets a log with\n"
     "the old one's records up to the input with arrival number N (tunepipe log\n"
-    "shows the numbers), so that everything goes on from there as if what came\n"
-    "later had not been.  LOG is a command log, or an experiment's folder; then\n"
-    "configuration, search space and the results so far are copied, too.\n"
+    "shows the numbers), or up to a trial's end, so that everything goes on from\n"
+    "there as if what came later had not been.  LOG is a command log, or an\n"
+    "experiment's folder; then configuration, search space and the results so far\n"
+    "are copied, too.  Without it the newest in ./tunepipe-experiments is forked.\n"
     "\n"
     "To go on: tunepipe resume NEWDIR, or tunepipe dispatch --resume --dir NEWDIR\n"
     "\n"
     "  --at N                  the last input that counts\n"
+    "  --at-trial TRIAL        the same: the command (EN) that told of the end of\n"
+    "                          that trial, by number, trial_job_id or\n"
+    "                          parameter_id\n"
     "  --assessor NAME, --assessor-args JSON, --no-assessor\n"
     "                          another assessor, that takes the old one's place\n"
     "                          from the beginning; or none\n"
@@ -277,15 +303,15 @@ static const char help[] =
     "                          a log names a plugin of yours, not its folder\n"
     "  --debug                 show the lines the handlers write\n"
     "\n"
-    "Example: tunepipe fork digits-1 --at 57 digits-1-other --assessor medianstop\n"
+    "Example: tunepipe fork digits-1 --at-trial 7 digits-1-other --assessor medianstop\n"
     "\n"
     "Exit status: 0 NEWDIR is there; 1 failed; 2 usage, or a change that would\n"
-    "change the past; 3 a plugin cannot be loaded; 5 the log is damaged, or\n"
-    "NEWDIR has one.\n";
+    "change the past; 3 a plugin cannot be loaded, or there is no experiment; 5\n"
+    "the log is damaged, or NEWDIR has one.\n";
 
 struct words {
     uint64_t at;
-    const char *tuner, *tuner_args, *assessor, *assessor_args, *seed,
+    const char *at_trial, *tuner, *tuner_args, *assessor, *assessor_args, *seed,
         *early_stopped, *on_error, *ask_error, *plugin_path;
     bool no_assessor, debug;
 };
@@ -293,6 +319,7 @@ struct words {
 #define OF(member) offsetof(struct words, member)
 static const struct option options[] = {
     {"at", OPTION_UINT, OF(at), "N"},
+    {"at-trial", OPTION_TEXT, OF(at_trial), "TRIAL"},
     {"assessor", OPTION_TEXT, OF(assessor), "ASSESSOR"},
     {"assessor-args", OPTION_TEXT, OF(assessor_args), "JSON"},
     {"no-assessor", OPTION_FLAG, OF(no_assessor), NULL},
@@ -309,15 +336,14 @@ static const struct option options[] = {
 #define N_OPTIONS (sizeof options / sizeof *options)
 
 static int
-check_words(const struct words *w, int argc, struct err *err)
+check_words(const struct words *w, struct err *err)
 {
-    if (argc != 3)
+    if (w->at > 0 && w->at_trial != NULL)
+        return err_set(err, ERR_USAGE, "expected --at or --at-trial, not both");
+    if (w->at == 0 && w->at_trial == NULL)
         return err_set(err, ERR_USAGE,
-                       "expected a log and a new folder; see --help");
-    if (w->at == 0)
-        return err_set(err, ERR_USAGE,
-                       "expected --at N, the arrival number of the last input "
-                       "(see tunepipe log)");
+                       "expected --at-trial TRIAL, or --at N, the arrival "
+                       "number of the last input (see tunepipe log)");
     if (w->no_assessor && (w->assessor != NULL || w->assessor_args != NULL))
         return err_set(err, ERR_USAGE,
                        "--no-assessor: expected without --assessor and "
@@ -372,17 +398,18 @@ static void
 tell(FILE *out, const struct fork_report *r, const char *from,
      const char *folder, bool experiment)
 {
-    fprintf(out, "%s: %" PRIu64 " inputs and %" PRIu64 " answers", folder,
-            r->inputs, r->answers);
+    visible_printf(out, "%s: %" PRIu64 " inputs and %" PRIu64 " answers",
+                   folder, r->inputs, r->answers);
     if (r->unsent > 0)
         fprintf(out, "; %" PRIu64 " more follow when it goes on", r->unsent);
-    fprintf(out, "\nto go on: tunepipe %s %s\n",
-            experiment ? "resume" : "dispatch --resume --dir", folder);
+    visible_printf(out, "\nto go on: tunepipe %s %s\n",
+                   experiment ? "resume" : "dispatch --resume --dir", folder);
     if (own_check(from, 0, NULL) != 0)
-        fprintf(out,
-                "%s: others may have written it: look at %s before, whose "
-                "commands would be run\n",
-                from, experiment ? "the new config.yml" : "the new log's head");
+        visible_printf(
+            out,
+            "%s: others may have written it: look at %s before, whose "
+            "commands would be run\n",
+            from, experiment ? "the new config.yml" : "the new log's head");
 }
 
 static int
@@ -406,10 +433,12 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
     int rc = -1;
 
     if (path != NULL && paths != NULL &&
-        read_changes(w, docs, &changes, err) == 0)
+        read_changes(w, docs, &changes, err) == 0 &&
+        (w->at_trial == NULL ||
+         fork_find_end(path, w->at_trial, &setup.at, err) == 0))
         rc = fork_run(&setup, &report, err);
     if (rc == 0 && experiment)
-        rc = fork_folder_copy(from, to, w->at, &report, err);
+        rc = fork_folder_copy(from, to, setup.at, &changes, &report, err);
     if (rc == 0)
         tell(out, &report, from, to, experiment);
     fork_report_fini(&report);
@@ -425,17 +454,27 @@ run(int argc, char **argv)
 {
     struct words w = {0};
     struct err err = {0};
+    const char *from;
+    char *newest = NULL;
     FILE *out;
-    int fd, rc;
+    int rc;
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0 ||
-        check_words(&w, argc, &err) != 0)
+        target_before(argc, argv, true, "[LOG] NEWDIR, a log and a new folder",
+                      &from, &err) != 0 ||
+        check_words(&w, &err) != 0)
         return verb_fail("fork", &err);
-    fd = verb_shield_stdout(&err);
-    out = fd < 0 ? NULL : fdopen(fd, "w");
-    if (out == NULL)
+    if (from == NULL)
+        from = newest = target_folder("fork", NULL, &err);
+    if (from == NULL)
         return verb_fail("fork", &err);
-    rc = fork_it(&w, argv[1], argv[2], out, &err);
+    out = verb_own_stdout(&err);
+    if (out == NULL) {
+        free(newest);
+        return verb_fail("fork", &err);
+    }
+    rc = fork_it(&w, from, argv[argc - 1], out, &err);
+    free(newest);
     if (fclose(out) != 0 && rc == 0)
         rc = err_errno(&err, ERR_SYSTEM, "cannot write to stdout");
     return rc == 0 ? EXIT_DONE : verb_fail("fork", &err);

@@ -9,9 +9,9 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/problems.h"
+#include "core/visible.h"
 #include "history/folder.h"
 #include "import/import.h"
-#include "json.h"
 #include "manager/imports.h"
 #include "manager/results.h"
 
@@ -212,7 +212,7 @@ load(struct err *err)
 static void
 tell(const struct import *im, const char *into, const struct import_into *given)
 {
-    printf("%s: %" PRIu64 " trials", into, im->n);
+    visible_printf(stdout, "%s: %" PRIu64 " trials", into, im->n);
     if (given != NULL)
         printf(", %" PRIu64 " fit; %s", given->fit,
                given->told ? "its tuner is told"
@@ -220,38 +220,34 @@ tell(const struct import *im, const char *into, const struct import_into *given)
                              "resume)");
     printf("\n");
     for (size_t i = 0; i < im->n_reasons; i++)
-        printf("left out: %" PRIu64 " of them: %s\n", im->reasons[i].n,
-               im->reasons[i].text);
+        visible_printf(stdout, "left out: %" PRIu64 " of them: %s\n",
+                       im->reasons[i].n, im->reasons[i].text);
 }
 
-static void
+static int
 tell_json(const struct import *im, const char *into,
-          const struct import_into *given)
+          const struct import_into *given, struct err *err)
 {
-    struct json_writer w;
-    struct buf out;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
-    buf_init(&out, IMPORT_TEXT_MAX);
-    w = json_begin_object(&out);
-    json_add_text(&w, "into", into);
-    json_add_unsigned(&w, "trials", im->n);
+    json_add_text(w, "into", into);
+    json_add_unsigned(w, "trials", im->n);
     if (given != NULL) {
-        json_add_unsigned(&w, "fit", given->fit);
-        json_add_bool(&w, "told", given->told);
+        json_add_unsigned(w, "fit", given->fit);
+        json_add_bool(w, "told", given->told);
     } else {
-        json_add_text(&w, "fit", NULL);
-        json_add_text(&w, "told", NULL);
+        json_add_text(w, "fit", NULL);
+        json_add_text(w, "told", NULL);
     }
-    json_open_array(&w, "left_out");
+    json_open_array(w, "left_out");
     for (size_t i = 0; i < im->n_reasons; i++) {
-        json_open_object(&w, NULL);
-        json_add_unsigned(&w, "trials", im->reasons[i].n);
-        json_add_text(&w, "reason", im->reasons[i].text);
-        json_close(&w);
+        json_open_object(w, NULL);
+        json_add_unsigned(w, "trials", im->reasons[i].n);
+        json_add_text(w, "reason", im->reasons[i].text);
+        json_close(w);
     }
-    json_end(&w);
-    puts(buf_text(&out));
-    buf_fini(&out);
+    return verb_json_print(&line, stdout, err);
 }
 
 static int
@@ -282,8 +278,13 @@ import(struct import *im, char **sources, const struct words *w,
         rc = import_into(w->into, &im->lines, &given, err);
     else
         rc = file_write(w->into, buf_text(&im->lines), im->lines.len, err);
-    if (rc == 0 || im->n == 0)
-        (w->json ? tell_json : tell)(im, w->into, experiment ? &given : NULL);
+    if (rc != 0 && im->n > 0)
+        return rc;
+    if (!w->json)
+        tell(im, w->into, experiment ? &given : NULL);
+    else if (tell_json(im, w->into, experiment ? &given : NULL,
+                       rc == 0 ? err : NULL) != 0)
+        rc = -1;
     return rc;
 }
 

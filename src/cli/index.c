@@ -5,13 +5,13 @@
 #include "cli/target.h"
 #include "cli/verb.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "store/index.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define BATCH_NS 500000000 /* all that comes within is one transaction */
 
@@ -82,8 +82,10 @@ tell(const struct index *ix, const struct index_report *r)
                 "tunepipe index: %" PRIu64
                 " lines of results.jsonl are damaged\n",
                 r->damaged);
-    printf("%s: %" PRIu64 " records of the log and %" PRIu64 " results %s\n",
-           index_path(ix), r->records, r->results, r->anew ? "read" : "added");
+    visible_printf(
+        stdout,
+        "%s: %" PRIu64 " records of the log and %" PRIu64 " results %s\n",
+        index_path(ix), r->records, r->results, r->anew ? "read" : "added");
 }
 
 static int
@@ -99,31 +101,32 @@ write_index(const struct words *w, struct index *ix, struct err *err)
 }
 
 static int
+index_folder(const char *folder, const void *words, struct err *err)
+{
+    const struct words *w = words;
+    const struct sql *sql = database_load("tunepipe index", err);
+    struct index *ix = sql == NULL ? NULL : index_new(sql, folder, err);
+    int rc = -1;
+
+    if (ix != NULL)
+        rc =
+            w->follow ? index_follow(ix, folder, err) : write_index(w, ix, err);
+    index_free(ix);
+    return rc;
+}
+
+static int
 run(int argc, char **argv)
 {
     struct words w = {0};
     struct err err = {0};
-    const struct sql *sql = NULL;
-    struct index *ix = NULL;
-    char *folder = NULL;
-    int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
 
-    if (rc == 0 && w.rebuild && w.follow)
-        rc = err_set(&err, ERR_USAGE,
-                     "expected only one of --rebuild and --follow");
-    if (rc == 0)
-        folder = target_given("index", argc, argv, &err);
-    if (folder != NULL)
-        sql = database_load("tunepipe index", &err);
-    if (sql != NULL)
-        ix = index_new(sql, folder, &err);
-    if (ix != NULL)
-        rc = w.follow ? index_follow(ix, folder, &err)
-                      : write_index(&w, ix, &err);
-    rc = ix != NULL && rc == 0 ? EXIT_DONE : verb_fail("index", &err);
-    index_free(ix);
-    free(folder);
-    return verb_printed("index", rc);
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0 &&
+        w.rebuild && w.follow)
+        err_set(&err, ERR_USAGE, "expected only one of --rebuild and --follow");
+    if (err.code != ERR_NONE)
+        return verb_fail("index", &err);
+    return target_read("index", argc, argv, index_folder, &w);
 }
 
 const struct verb verb_index = {

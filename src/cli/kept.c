@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct experiment *
-read_kept(const struct results *r, struct problems *problems, struct err *err)
+struct experiment *
+kept_read(const struct results *r, struct problems *problems, struct err *err)
 {
     char *config = file_join(r->folder, FOLDER_CONFIG);
     char *space = file_join(r->folder, FOLDER_SPACE);
@@ -25,7 +25,8 @@ read_kept(const struct results *r, struct problems *problems, struct err *err)
     if (config == NULL || space == NULL)
         err_set(err, ERR_MEMORY, "out of memory");
     else
-        x = experiment_read_kept(config, r->config, space, problems, err);
+        x = experiment_read_kept(config, r->config, space, r->overrides,
+                                 problems, err);
     if (x != NULL) { /* the seed may have been drawn */
         x->seed = r->seed;
         x->has_seed = true;
@@ -46,7 +47,7 @@ kept_with(const char *verb, const struct results *r, kept_use *use, void *ctx)
     int status;
 
     problems_init(&problems);
-    x = read_kept(r, &problems, &err);
+    x = kept_read(r, &problems, &err);
     if (x == NULL)
         fputs(buf_text(&problems.lines), stderr);
     status = x == NULL ? verb_fail(verb, &err) : use(x, ctx);
@@ -59,11 +60,16 @@ int
 kept_check_own(const struct results *r, struct err *err)
 {
     char *config = file_join(r->folder, FOLDER_CONFIG);
-    int rc = config == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                            : own_check(r->folder, 0, err);
+    char *experiment = file_join(r->folder, FOLDER_EXPERIMENT);
+    int rc = config == NULL || experiment == NULL
+                 ? err_set(err, ERR_MEMORY, "out of memory")
+                 : own_check(r->folder, 0, err);
 
     if (rc == 0)
         rc = own_check(config, 0, err);
+    if (rc == 0 && r->overrides != NULL) /* they may name a plugin */
+        rc = own_check(experiment, 0, err);
+    free(experiment);
     free(config);
     return rc;
 }
@@ -71,7 +77,7 @@ kept_check_own(const struct results *r, struct err *err)
 static int
 check_plugin(const struct algorithm *a, struct err *err)
 {
-    const char *file = a->plugin != NULL ? a->plugin : a->name;
+    const char *file = algorithm_plugin(a);
 
     /* a name without a folder is a plugin that comes with tunepipe */
     return file == NULL || strchr(file, '/') == NULL

@@ -2,16 +2,15 @@
 #include "cli/log_print.h"
 #include "cli/moment.h"
 #include "cli/options.h"
+#include "cli/target.h"
 #include "cli/verb.h"
 #include "command.h"
-#include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "core/nearest.h"
 #include "core/number.h"
 #include "core/visible.h"
-#include "json.h"
 #include "log/log.h"
 #include "log/record.h"
 #include "log/repair.h"
@@ -240,6 +239,7 @@ log_select_has(struct log_select *s, const struct record *r)
 
 struct printer {
     bool json, lost;
+    bool failed; /* a line in JSON was not printed, for want of memory */
 };
 
 static const char *
@@ -301,27 +301,23 @@ static void
 print_finding_json(void *ctx, const struct repair_find *f)
 {
     struct printer *p = ctx;
-    struct json_writer w;
-    struct buf out;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
     p->lost |= f->what != REPAIR_CORRECTED && f->what != REPAIR_KEPT;
-    buf_init(&out, 65536);
-    w = json_begin_object(&out);
-    json_add_text(&w, "what", word(f->what));
-    json_add_unsigned(&w, "offset", f->offset);
-    json_add_unsigned(&w, "bytes", f->bytes);
+    json_add_text(w, "what", word(f->what));
+    json_add_unsigned(w, "offset", f->offset);
+    json_add_unsigned(w, "bytes", f->bytes);
     if (f->what == REPAIR_CORRECTED) {
-        json_add_unsigned(&w, "byte", f->first);
+        json_add_unsigned(w, "byte", f->first);
     } else if (f->records > 0) {
-        json_add_unsigned(&w, "records", f->records);
-        json_add_unsigned(&w, "first", f->first);
-        json_add_unsigned(&w, "last", f->last);
+        json_add_unsigned(w, "records", f->records);
+        json_add_unsigned(w, "first", f->first);
+        json_add_unsigned(w, "last", f->last);
     }
     if (f->why != NULL)
-        json_add_text(&w, "why", f->why);
-    json_close(&w);
-    puts(buf_text(&out));
-    buf_fini(&out);
+        json_add_text(w, "why", f->why);
+    p->failed |= verb_json_print(&line, stdout, NULL) != 0;
 }
 
 static int
@@ -346,29 +342,28 @@ repair(const char *log, const char *to, struct printer *printer,
 
 /* Prints a segment: whole, where `why` is NULL; else why it is not. */
 static void
-print_segment(const char *path, uint64_t records, const char *why, bool json)
+print_segment(struct printer *p, const char *path, uint64_t records,
+              const char *why)
 {
-    struct json_writer w;
-    struct buf out;
+    struct verb_json line;
+    struct json_writer *w;
 
-    if (!json && why == NULL) {
-        printf("whole      %s: %" PRIu64 " records\n", path, records);
+    if (!p->json && why == NULL) {
+        visible_printf(stdout, "whole      %s: %" PRIu64 " records\n", path,
+                       records);
         return;
     }
-    if (!json) {
+    if (!p->json) {
         printf("damaged    %s\n", why);
         return;
     }
-    buf_init(&out, 65536);
-    w = json_begin_object(&out);
-    json_add_text(&w, "what", why == NULL ? "whole" : "damaged");
-    json_add_text(&w, "file", path);
-    json_add_unsigned(&w, "records", records);
+    w = verb_json_begin(&line);
+    json_add_text(w, "what", why == NULL ? "whole" : "damaged");
+    json_add_text(w, "file", path);
+    json_add_unsigned(w, "records", records);
     if (why != NULL)
-        json_add_text(&w, "why", why);
-    json_close(&w);
-    puts(buf_text(&out));
-    buf_fini(&out);
+        json_add_text(w, "why", why);
+    p->failed |= verb_json_print(&line, stdout, NULL) != 0;
 }
 
 /* Whether a segment could be opened: of another one nothing can be said. */
@@ -382,7 +377,7 @@ is_open(const struct log_reader *f)
 /* The file to be repaired, to be freed: the damaged segment, or the last one;
  * those before it are listed. */
 static char *
-survey(struct log_reader *f, bool json, struct err *err)
+survey(struct log_reader *f, struct printer *p, struct err *err)
 {
     uint64_t n = 0, records = 0;
     enum log_status status;
@@ -401,9 +396,9 @@ survey(struct log_reader *f, bool json, struct err *err)
             return path;
         now = log_path_now(f);
         if (path != NULL && strcmp(path, now) != 0)
-            print_segment(path, records, NULL, json);
+            print_segment(p, path, records, NULL);
         if (status == LOG_DAMAGED)
-            print_segment(now, records, err->text, json);
+            print_segment(p, now, records, err->text);
         free(path);
         if (status == LOG_DAMAGED && !is_open(f))
             return NULL;
@@ -429,18 +424,20 @@ static int
 repair_one_of(struct log_reader *f, const char *to, struct printer *printer,
               struct err *err)
 {
-    char *path = survey(f, printer->json, err);
+    char *path = survey(f, printer, err);
     int rc =
         path == NULL || is_packed(path) ? -1 : repair(path, to, printer, err);
 
     if (rc == 0 && !printer->json)
-        printf("the new file: %s\n"
-               "it stands for %s%s\n",
-               to, path,
-               printer->lost ? ", and what follows is lost with what is lost: "
-                               "with the segments before it, as command.log, "
-                               "it is a log"
-                             : "");
+        visible_printf(stdout,
+                       "the new file: %s\n"
+                       "it stands for %s%s\n",
+                       to, path,
+                       printer->lost
+                           ? ", and what follows is lost with what is lost: "
+                             "with the segments before it, as command.log, "
+                             "it is a log"
+                           : "");
     free(path);
     return rc;
 }
@@ -458,12 +455,15 @@ log_repair(const char *log, const char *to, bool json, struct err *err)
     rc = many ? repair_one_of(f, to, &printer, err)
               : repair(log, to, &printer, err);
 
+    if (rc == 0 && printer.failed)
+        rc = err_set(err, ERR_MEMORY, "out of memory: not all is told");
+
     /* another segment, or the first line, is damaged */
     if (rc == 0 && f == NULL)
         fprintf(stderr, "tunepipe log: %s\n", why.text);
     log_close(f);
     if (rc == 0 && !many && !json)
-        printf("the new log: %s\n", to);
+        visible_printf(stdout, "the new log: %s\n", to);
     return rc;
 }
 
@@ -600,60 +600,44 @@ add_pending(struct json_writer *w, const char *who,
     json_close(w);
 }
 
-static void
-print_standing_json(const struct standing *s, FILE *out)
+static int
+print_standing_json(const struct standing *s, FILE *out, struct err *err)
 {
-    struct json_writer w;
-    struct buf text;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
-    buf_init(&text, SIZE_MAX / 2);
-    w = json_begin_object(&text);
-    json_add_unsigned(&w, "at", s->at);
-    json_add_integer(&w, "time_us", s->time_us);
-    json_add_text(&w, "input", s->input);
-    json_add_bool(&w, "space", s->has_space);
-    json_add_unsigned(&w, "next_id", s->next_id);
-    json_add_unsigned(&w, "finished", s->finished);
-    json_add_unsigned(&w, "resultless", s->resultless);
-    json_add_unsigned(&w, "stopped", s->kills);
-    json_open_array(&w, "trials");
+    json_add_unsigned(w, "at", s->at);
+    json_add_integer(w, "time_us", s->time_us);
+    json_add_text(w, "input", s->input);
+    json_add_bool(w, "space", s->has_space);
+    json_add_unsigned(w, "next_id", s->next_id);
+    json_add_unsigned(w, "finished", s->finished);
+    json_add_unsigned(w, "resultless", s->resultless);
+    json_add_unsigned(w, "stopped", s->kills);
+    json_open_array(w, "trials");
     for (size_t i = 0; i < s->n_trials; i++)
-        add_trial(&w, &s->trials[i]);
-    json_close(&w);
-    json_open_array(&w, "owed");
+        add_trial(w, &s->trials[i]);
+    json_close(w);
+    json_open_array(w, "owed");
     for (size_t i = 0; i < s->n_owed; i++) {
-        json_open_object(&w, NULL);
-        json_add_unsigned(&w, "first", s->owed[i].first);
-        json_add_unsigned(&w, "count", s->owed[i].count);
-        json_close(&w);
+        json_open_object(w, NULL);
+        json_add_unsigned(w, "first", s->owed[i].first);
+        json_add_unsigned(w, "count", s->owed[i].count);
+        json_close(w);
     }
-    json_close(&w);
-    json_open_object(&w, "pending");
-    add_pending(&w, "tuner", &s->pending[0]);
-    add_pending(&w, "assessor", &s->pending[1]);
-    json_end(&w);
-    fprintf(out, "%s\n", buf_text(&text));
-    buf_fini(&text);
-}
-
-/* A stream to our stdout, which plugins, who may print, then cannot reach. */
-static FILE *
-own_stdout(struct err *err)
-{
-    int fd = verb_shield_stdout(err);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-
-    if (fd >= 0 && out == NULL)
-        err_errno(err, ERR_SYSTEM, "standard output");
-    return out;
+    json_close(w);
+    json_open_object(w, "pending");
+    add_pending(w, "tuner", &s->pending[0]);
+    add_pending(w, "assessor", &s->pending[1]);
+    return verb_json_print(&line, out, err);
 }
 
 static int
 print_at(const struct standing *s, bool json, FILE *out, struct err *err)
 {
-    if (json)
-        print_standing_json(s, out);
-    else
+    if (json && print_standing_json(s, out, err) != 0)
+        return -1;
+    if (!json)
         print_standing(s, out);
     if (ferror(out) || fflush(out) != 0)
         return err_set(err, ERR_SYSTEM, "cannot write to stdout");
@@ -666,7 +650,7 @@ log_at(const char *log, uint64_t at, const char *plugin_path, bool json,
        struct err *err)
 {
     struct log silent = {.fd = -1, .most = LOG_ERROR, .name = "tunepipe"};
-    FILE *out = own_stdout(err);
+    FILE *out = verb_own_stdout(err);
     struct plugin_paths *paths =
         out == NULL ? NULL : plugin_paths_new(plugin_path, err);
     struct standing_setup setup = {log, at, paths, &silent};
@@ -685,11 +669,12 @@ log_at(const char *log, uint64_t at, const char *plugin_path, bool json,
 /* ---- the verb ---- */
 
 static const char help[] =
-    "usage: tunepipe log LOG [OPTIONS]\n"
+    "usage: tunepipe log [LOG] [OPTIONS]\n"
     "\n"
-    "Prints a command log (or the one in an experiment folder), a line a\n"
-    "record: the number of the inbound command (for an answer: of its cause),\n"
-    "the time, who sends it, code and payload.\n"
+    "Prints a command log (or the one in an experiment folder; without LOG that\n"
+    "of the newest in ./tunepipe-experiments), a line a record: the number of the\n"
+    "inbound command (for an answer: of its cause), the time, who sends it, code\n"
+    "and payload.\n"
     "\n"
     "  <   from the manager        >t  from the tuner's worker\n"
     "  S   not (wholly) handled    >a  from the assessor's worker\n"
@@ -726,8 +711,8 @@ static const char help[] =
     "Example: tunepipe log tunepipe-experiments/digits-1 --trial 7\n"
     "\n"
     "Exit status: 0 done; 1 not all, no such trial, or the replay differs; 2\n"
-    "usage; 3 the plugins cannot be loaded; 5 the log is damaged (--repair:\n"
-    "nothing can be kept), or none.\n";
+    "usage; 3 the plugins cannot be loaded, or there is no experiment; 5 the log\n"
+    "is damaged (--repair: nothing can be kept), or none.\n";
 
 struct words {
     struct log_words select;
@@ -773,10 +758,11 @@ print_rest(struct printing *p, struct err *err)
         p->ended = r.kind == RECORD_END || (p->ended && r.kind == RECORD_SYNC);
         if (!log_select_has(&p->select, &r))
             continue;
-        if (p->words->json)
-            log_print_json(&r, log_segment(p->file), log_offset(p->file));
-        else
+        if (!p->words->json)
             log_print_plain(&r);
+        else if (log_print_json(&r, log_segment(p->file), log_offset(p->file),
+                                err) != 0)
+            return LOG_DAMAGED;
     }
     return status;
 }
@@ -834,8 +820,9 @@ tell_lack(const struct log_reader *file)
     if (log_lacks(file, &err))
         fprintf(stderr, "tunepipe log: %s\n", err.text);
     if (!log_is_begun(file))
-        fprintf(stderr, "tunepipe log: %s: has no head: it was never begun\n",
-                log_name(file));
+        visible_printf(stderr,
+                       "tunepipe log: %s: has no head: it was never begun\n",
+                       log_name(file));
 }
 
 static int
@@ -890,11 +877,11 @@ run(int argc, char **argv)
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("log", &err);
-    if (argc != 2) {
-        err_set(&err, ERR_USAGE, "expected one log; see --help");
+    if (argc > 2) {
+        err_set(&err, ERR_USAGE, "'%s': expected one log; see --help", argv[2]);
         return verb_fail("log", &err);
     }
-    path = log_find(argv[1], &err);
+    path = target_log("log", argc == 2 ? argv[1] : NULL, &err);
     if (path == NULL || answer(&w, path, &err) != 0)
         status = verb_fail("log", &err);
     free(path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/log_print.h"
 
+#include "cli/verb.h"
 #include "core/buf.h"
 #include "core/visible.h"
-#include "json.h"
 #include "log/record.h"
 
 #include <inttypes.h>
@@ -57,21 +57,18 @@ log_print_plain(const struct record *r)
     funlockfile(stdout);
 }
 
-void
-log_print_json(const struct record *r, uint64_t segment, uint64_t offset)
+int
+log_print_json(const struct record *r, uint64_t segment, uint64_t offset,
+               struct err *err)
 {
-    struct json_writer w;
-    struct buf out;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
-    buf_init(&out, SIZE_MAX / 2);
-    w = json_begin_object(&out);
-    json_add_text(&w, "kind", record_kind_text(r->kind));
-    json_add_unsigned(&w, "number", r->number);
-    json_add_integer(&w, "time_us", r->time_us);
-    json_add_unsigned(&w, "segment", segment);
-    json_add_unsigned(&w, "offset", offset);
-    json_add_string(&w, "payload", r->payload, r->len);
-    json_close(&w);
-    puts(buf_text(&out));
-    buf_fini(&out);
+    json_add_text(w, "kind", record_kind_text(r->kind));
+    json_add_unsigned(w, "number", r->number);
+    json_add_integer(w, "time_us", r->time_us);
+    json_add_unsigned(w, "segment", segment);
+    json_add_unsigned(w, "offset", offset);
+    json_add_string(w, "payload", r->payload, r->len);
+    return verb_json_print(&line, stdout, err);
 }

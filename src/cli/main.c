@@ -3,8 +3,10 @@
 #include "cli/verb.h"
 
 #include "core/nearest.h"
+#include "core/visible.h"
 #include "tunepipe/plugin.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,15 +14,15 @@ extern const struct verb verb_dispatch, verb_run, verb_resume, verb_show,
     verb_replay, verb_log, verb_explain, verb_fork, verb_tuners, verb_trial,
     verb_plugin, verb_nni, verb_index, verb_export, verb_schema, verb_rerun,
     verb_import, verb_status, verb_update, verb_pause, verb_continue, verb_stop,
-    verb_top, verb_wait, verb_why, verb_report;
+    verb_top, verb_wait, verb_why, verb_report, verb_ls;
 
 static const struct verb *const verbs[] = {
-    &verb_run,     &verb_resume, &verb_show,     &verb_status, &verb_top,
-    &verb_wait,    &verb_why,    &verb_update,   &verb_pause,  &verb_continue,
-    &verb_stop,    &verb_rerun,  &verb_report,   &verb_index,  &verb_export,
-    &verb_import,  &verb_schema, &verb_dispatch, &verb_replay, &verb_log,
-    &verb_explain, &verb_fork,   &verb_tuners,   &verb_trial,  &verb_plugin,
-    &verb_nni,
+    &verb_run,      &verb_resume,  &verb_ls,     &verb_show,     &verb_status,
+    &verb_top,      &verb_wait,    &verb_why,    &verb_update,   &verb_pause,
+    &verb_continue, &verb_stop,    &verb_rerun,  &verb_report,   &verb_index,
+    &verb_export,   &verb_import,  &verb_schema, &verb_dispatch, &verb_replay,
+    &verb_log,      &verb_explain, &verb_fork,   &verb_tuners,   &verb_trial,
+    &verb_plugin,   &verb_nni,
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 
@@ -34,16 +36,42 @@ usage(FILE *out)
     return out == stdout ? EXIT_DONE : EXIT_USAGE;
 }
 
+/* Whether it is a word of the verb's own, "kill" of "param|kill NAME". */
+static bool
+has_word(const struct verb *verb, const char *word)
+{
+    const char *at = verb->operand;
+    size_t len = strlen(word);
+
+    while (at != NULL && strchr(at, ' ') != NULL) {
+        size_t n = strcspn(at, "| ");
+
+        if (n == len && strncmp(at, word, len) == 0)
+            return true;
+        at += n + 1;
+    }
+    return false;
+}
+
 static int
 unknown(const char *word)
 {
     const char *names[N_VERBS];
     char hint[128];
 
-    for (size_t i = 0; i < N_VERBS; i++)
+    for (size_t i = 0; i < N_VERBS; i++) {
         names[i] = verbs[i]->name;
-    fprintf(stderr, "tunepipe: error: no verb '%s'%s; see tunepipe --help\n",
-            word, nearest_hint(word, names, N_VERBS, hint, sizeof hint));
+        if (has_word(verbs[i], word)) {
+            visible_printf(stderr,
+                           "tunepipe: error: no verb '%s' (did you mean '%s "
+                           "%s'?); see tunepipe --help\n",
+                           word, names[i], word);
+            return EXIT_USAGE;
+        }
+    }
+    visible_printf(stderr,
+                   "tunepipe: error: no verb '%s'%s; see tunepipe --help\n",
+                   word, nearest_hint(word, names, N_VERBS, hint, sizeof hint));
     return EXIT_USAGE;
 }
 
@@ -85,8 +113,8 @@ run_module(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[2], verb_nni.name) == 0)
         return run(&verb_nni, argc - 2, argv + 2);
-    fprintf(stderr, "tunepipe: error: -m: expected nni, got '%s'\n",
-            argc > 2 ? argv[2] : "");
+    visible_printf(stderr, "tunepipe: error: -m: expected nni, got '%s'\n",
+                   argc > 2 ? argv[2] : "");
     return EXIT_USAGE;
 }
 

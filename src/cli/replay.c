@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/log_print.h"
 #include "cli/options.h"
+#include "cli/target.h"
 #include "cli/verb.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -57,18 +58,6 @@ replay_print_against(FILE *out, const char *plugin, bool maximize,
             "%s%s{\"optimize_mode\": \"%s\"}%s\n",
             plugin, modes[!maximize], modes[maximize], option, quote,
             modes[maximize], quote);
-}
-
-/* Prints the JSON text; takes it. */
-static int
-replay_print_json(FILE *out, struct buf *text, struct err *err)
-{
-    int rc = buf_check(text, "the table", err);
-
-    if (rc == 0)
-        fputs(buf_text(text), out);
-    buf_fini(text);
-    return rc;
 }
 
 /* ---- --assessor NAME, for people ---- */
@@ -227,35 +216,31 @@ add_whatif_trial(struct json_writer *w, const struct whatif_trial *t)
 static int
 print_whatif_json(FILE *out, const struct whatif *what, struct err *err)
 {
-    struct json_writer w;
-    struct buf text;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
-    buf_init(&text, SIZE_MAX / 2);
-    w = json_begin_object(&text);
-    json_add_raw(&w, "assessor", what->assessor);
-    json_add_bool(&w, "maximize", what->maximize);
-    json_add_unsigned(&w, "trials", what->n);
-    json_add_unsigned(&w, "stopped", what->stopped_then);
-    json_add_unsigned(&w, "stopped_recorded", what->stopped_really);
-    json_add_unsigned(&w, "stopped_same", what->stopped_same);
-    json_add_unsigned(&w, "steps", what->steps);
-    json_add_unsigned(&w, "saved_steps", what->saved_steps);
-    json_add_number(&w, "saved_s", what->saved_s);
-    add_whatif_job(&w, "best", what->best);
+    json_add_raw(w, "assessor", what->assessor);
+    json_add_bool(w, "maximize", what->maximize);
+    json_add_unsigned(w, "trials", what->n);
+    json_add_unsigned(w, "stopped", what->stopped_then);
+    json_add_unsigned(w, "stopped_recorded", what->stopped_really);
+    json_add_unsigned(w, "stopped_same", what->stopped_same);
+    json_add_unsigned(w, "steps", what->steps);
+    json_add_unsigned(w, "saved_steps", what->saved_steps);
+    json_add_number(w, "saved_s", what->saved_s);
+    add_whatif_job(w, "best", what->best);
     if (what->best != NULL)
-        json_add_bool(&w, "best_survives", !what->best->then.stops);
+        json_add_bool(w, "best_survives", !what->best->then.stops);
     else
-        json_add_text(&w, "best_survives", NULL);
-    add_whatif_job(&w, "best_left", what->best_left);
-    json_add_unsigned(&w, "unknown", what->unknown);
-    json_add_unsigned(&w, "first_other", what->first);
-    json_add_unsigned(&w, "open", what->open);
-    json_open_array(&w, "list");
+        json_add_text(w, "best_survives", NULL);
+    add_whatif_job(w, "best_left", what->best_left);
+    json_add_unsigned(w, "unknown", what->unknown);
+    json_add_unsigned(w, "first_other", what->first);
+    json_add_unsigned(w, "open", what->open);
+    json_open_array(w, "list");
     for (size_t i = 0; i < what->n; i++)
-        add_whatif_trial(&w, &what->trials[i]);
-    json_end(&w);
-    buf_add_char(&text, '\n');
-    return replay_print_json(out, &text, err);
+        add_whatif_trial(w, &what->trials[i]);
+    return verb_json_print(&line, out, err);
 }
 
 /* Does --assessor.  0, or -1: err tells. */
@@ -344,39 +329,35 @@ print_play_table(FILE *out, struct play_report *r, const char *command,
     visible_printf(out, "%zu differences\n", r->differences);
 }
 
-static void
-print_play_json(FILE *out, struct play_report *r, bool shell)
+static int
+print_play_json(FILE *out, struct play_report *r, bool shell, struct err *err)
 {
     const char *lines = buf_text(&r->lines), *end;
-    struct json_writer w;
-    struct buf text;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
-    buf_init(&text, SIZE_MAX / 2);
-    w = json_begin_object(&text);
-    json_add_unsigned(&w, "frames", r->frames);
-    json_add_unsigned(&w, "sent", r->sent);
-    json_add_bool(&w, "shell", shell);
-    json_add_unsigned(&w, "left_out", r->left_out);
-    json_add_unsigned(&w, "crossed", r->crossed);
-    json_add_bool(&w, "resumed", r->resumed);
-    json_add_bool(&w, "ended", r->ended);
-    json_add_text(&w, "end", r->how);
-    json_open_object(&w, "counts");
+    json_add_unsigned(w, "frames", r->frames);
+    json_add_unsigned(w, "sent", r->sent);
+    json_add_bool(w, "shell", shell);
+    json_add_unsigned(w, "left_out", r->left_out);
+    json_add_unsigned(w, "crossed", r->crossed);
+    json_add_bool(w, "resumed", r->resumed);
+    json_add_bool(w, "ended", r->ended);
+    json_add_text(w, "end", r->how);
+    json_open_object(w, "counts");
     for (size_t i = 0; i < N_CODES; i++) {
-        json_open_object(&w, command_info(codes[i])->code);
-        json_add_unsigned(&w, "recorded", r->counts[codes[i]].recorded);
-        json_add_unsigned(&w, "came", r->counts[codes[i]].came);
-        json_close(&w);
+        json_open_object(w, command_info(codes[i])->code);
+        json_add_unsigned(w, "recorded", r->counts[codes[i]].recorded);
+        json_add_unsigned(w, "came", r->counts[codes[i]].came);
+        json_close(w);
     }
-    json_close(&w);
-    json_add_unsigned(&w, "same_bytes", r->same_bytes);
-    json_add_unsigned(&w, "differences", r->differences);
-    json_open_array(&w, "lines");
+    json_close(w);
+    json_add_unsigned(w, "same_bytes", r->same_bytes);
+    json_add_unsigned(w, "differences", r->differences);
+    json_open_array(w, "lines");
     for (; (end = strchr(lines, '\n')) != NULL; lines = end + 1)
-        json_add_string(&w, NULL, lines, (size_t)(end - lines));
-    json_end(&w);
-    fprintf(out, "%s\n", buf_text(&text));
-    buf_fini(&text);
+        json_add_string(w, NULL, lines, (size_t)(end - lines));
+    return verb_json_print(&line, out, err);
 }
 
 /* Does --pipe.  Returns an exit status; -1: err tells why the log could not be
@@ -390,16 +371,17 @@ replay_pipe(const struct replay_words *w, const char *path, FILE *out,
     struct play_setup setup = {
         .path = path, .argv = argv, .deadline_ms = w->deadline_ms};
     struct play_report report;
-    int status = -1;
+    int rc = 0, status = -1;
 
     if (argv == NULL)
         return err_place(err, "--pipe");
     if (play_run(&setup, &report, err) == 0) {
         if (w->json)
-            print_play_json(out, &report, shell);
+            rc = print_play_json(out, &report, shell, err);
         else
             print_play_table(out, &report, w->pipe, shell);
-        status = report.differences == 0 ? EXIT_DONE : EXIT_FAILED;
+        if (rc == 0)
+            status = report.differences == 0 ? EXIT_DONE : EXIT_FAILED;
     }
     play_report_fini(&report);
     free(argv);
@@ -543,28 +525,24 @@ add_ranking_trial(struct json_writer *w, const struct ranking_trial *t)
 static int
 print_ranking_json(FILE *out, const struct ranking *r, struct err *err)
 {
-    struct json_writer w;
-    struct buf text;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
-    buf_init(&text, SIZE_MAX / 2);
-    w = json_begin_object(&text);
-    json_add_raw(&w, "tuner", r->tuner);
-    json_add_bool(&w, "maximize", r->maximize);
-    json_add_bool(&w, "can_rank", r->can_rank);
-    json_add_unsigned(&w, "trials", r->n);
-    json_add_unsigned(&w, "told", r->told);
-    json_add_unsigned(&w, "imported", r->imported);
-    json_add_unsigned(&w, "without_result", r->silent);
-    json_add_unsigned(&w, "unfit", r->unfit);
-    json_add_number(&w, "mean_rank", r->mean_rank);
-    json_add_text(&w, "best", r->best == NULL ? NULL : r->best->job);
-    json_add_unsigned_if(&w, "best_preferred_from", r->preferred, r->since);
-    json_open_array(&w, "list");
+    json_add_raw(w, "tuner", r->tuner);
+    json_add_bool(w, "maximize", r->maximize);
+    json_add_bool(w, "can_rank", r->can_rank);
+    json_add_unsigned(w, "trials", r->n);
+    json_add_unsigned(w, "told", r->told);
+    json_add_unsigned(w, "imported", r->imported);
+    json_add_unsigned(w, "without_result", r->silent);
+    json_add_unsigned(w, "unfit", r->unfit);
+    json_add_number(w, "mean_rank", r->mean_rank);
+    json_add_text(w, "best", r->best == NULL ? NULL : r->best->job);
+    json_add_unsigned_if(w, "best_preferred_from", r->preferred, r->since);
+    json_open_array(w, "list");
     for (size_t i = 0; i < r->n; i++)
-        add_ranking_trial(&w, &r->trials[i]);
-    json_end(&w);
-    buf_add_char(&text, '\n');
-    return replay_print_json(out, &text, err);
+        add_ranking_trial(w, &r->trials[i]);
+    return verb_json_print(&line, out, err);
 }
 
 /* Does --tuner.  0, or -1: err tells. */
@@ -607,13 +585,14 @@ replay_tuner(const struct replay_words *w, const char *path,
 /* ---- the verb ---- */
 
 static const char help[] =
-    "usage: tunepipe replay LOG [--verify | --speed real|N|max] [--until N]\n"
-    "       tunepipe replay LOG --pipe COMMAND [--deadline DURATION] [--json]\n"
-    "       tunepipe replay LOG --assessor NAME [--assessor-args JSON] [--json]\n"
-    "       tunepipe replay LOG --tuner NAME[:JSON] [--json]\n"
+    "usage: tunepipe replay [LOG] [--verify | --speed real|N|max] [--until N]\n"
+    "       tunepipe replay [LOG] --pipe COMMAND [--deadline DURATION] [--json]\n"
+    "       tunepipe replay [LOG] --assessor NAME [--assessor-args JSON] [--json]\n"
+    "       tunepipe replay [LOG] --tuner NAME[:JSON] [--json]\n"
     "\n"
-    "Walks a command log (or the one in an experiment folder) with the same\n"
-    "tuner, assessor and seed, and says whether every answer is the same.\n"
+    "Walks a command log (or the one in an experiment folder; without LOG that of\n"
+    "the newest in ./tunepipe-experiments) with the same tuner, assessor and\n"
+    "seed, and says whether every answer is the same.\n"
     "Or plays the manager's side of it to another dispatcher.  Or tells what\n"
     "another assessor would have done with its trials, or what another tuner\n"
     "would have thought of them.\n"
@@ -654,8 +633,8 @@ static const char help[] =
     "         tunepipe replay digits-1 --tuner 'tpe:{\"seed\": 7}'\n"
     "\n"
     "Exit status: 0 identical, or told; 1 a difference, of which the first is\n"
-    "shown (with --pipe all); 2 usage; 3 the plugins cannot be loaded; 5 the log\n"
-    "is damaged.\n";
+    "shown (with --pipe all); 2 usage; 3 the plugins cannot be loaded, or there\n"
+    "is no experiment; 5 the log is damaged.\n";
 
 /* What is printed, and where. */
 struct show {
@@ -780,7 +759,7 @@ replay(const struct replay_words *w, const char *word, FILE *out,
     struct log log = {
         .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
-    char *path = log_find(word, err);
+    char *path = target_log("replay", word, err);
     int rc = -1;
 
     if (path != NULL && w->pipe != NULL)
@@ -826,19 +805,18 @@ run(int argc, char **argv)
     struct replay_words w = {.deadline_ms = 60000};
     struct err err = {0};
     FILE *out;
-    int fd, rc;
+    int rc;
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("replay", &err);
-    if (argc != 2)
-        err_set(&err, ERR_USAGE, "expected one log; see --help");
-    if (argc != 2 || check_words(&w, &err) != 0)
+    if (argc > 2)
+        err_set(&err, ERR_USAGE, "'%s': expected one log; see --help", argv[2]);
+    if (argc > 2 || check_words(&w, &err) != 0)
         return verb_fail("replay", &err);
-    fd = verb_shield_stdout(&err);
-    out = fd < 0 ? NULL : fdopen(fd, "w");
+    out = verb_own_stdout(&err);
     if (out == NULL)
         return verb_fail("replay", &err);
-    rc = replay(&w, argv[1], out, &err);
+    rc = replay(&w, argc == 2 ? argv[1] : NULL, out, &err);
     if (fclose(out) != 0 && rc == EXIT_DONE)
         rc = err_errno(&err, ERR_SYSTEM, "cannot write to stdout");
     return rc >= 0 ? rc : verb_fail("replay", &err);

@@ -7,6 +7,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/visible.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -96,7 +97,7 @@ static void
 tell(struct writing *w, const struct report *r)
 {
     if (w->out != NULL && !w->told)
-        printf("%s: %zu trials\n", w->out, r->n_trials);
+        visible_printf(stdout, "%s: %zu trials\n", w->out, r->n_trials);
     fflush(stdout);
     w->told = true;
 }
@@ -126,8 +127,9 @@ write_report(void *ctx, struct err *err)
 }
 
 static int
-write_words(const struct words *words, const char *folder, struct err *err)
+report(const char *folder, const void *ctx, struct err *err)
 {
+    const struct words *words = ctx;
     char *own = words->json ? NULL : file_join(folder, FILE_NAME);
     struct writing w = {
         .folder = folder,
@@ -154,18 +156,11 @@ run(int argc, char **argv)
 {
     struct words w = {.refresh_s = NOT_GIVEN};
     struct err err = {0};
-    char *folder = NULL;
-    int rc = options_parse(options, N_OPTIONS, &w, &argc, argv, &err);
 
-    if (rc == 0)
-        rc = check_words(&w, &err);
-    if (rc == 0)
-        folder = target_given("report", argc, argv, &err);
-    if (folder != NULL)
-        rc = write_words(&w, folder, &err);
-    rc = folder != NULL && rc == 0 ? EXIT_DONE : verb_fail("report", &err);
-    free(folder);
-    return verb_printed("report", rc);
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0 ||
+        check_words(&w, &err) != 0)
+        return verb_fail("report", &err);
+    return target_read("report", argc, argv, report, &w);
 }
 
 const struct verb verb_report = {

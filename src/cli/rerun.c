@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/attempt.h"
 #include "cli/kept.h"
 #include "cli/options.h"
 #include "cli/target.h"
@@ -12,7 +13,6 @@
 #include "core/own.h"
 #include "core/visible.h"
 #include "history/folder.h"
-#include "json.h"
 #include "trial/stderr_tail.h"
 #include "manager/rerun.h"
 #include "manager/results.h"
@@ -28,7 +28,6 @@
 
 #define RERUNS "reruns"
 #define LINE_SHOWN 200
-#define JSON_MAX ((size_t)1 << 20)
 
 static const char help[] =
     "usage: tunepipe rerun [FOLDER] TRIAL [--in NEW] [--json]\n"
@@ -69,33 +68,13 @@ static const struct option options[] = {
 
 /* The attempt that is run again, its folder, and what is on record of it. */
 struct which {
-    char name[64]; /* "00003.1" */
-    char *from, *to;
+    struct attempt attempt;
+    char *to;
     const struct results *results;
     /* NULL: it is another attempt's, or there is none. */
     const struct result *result;
     bool json;
 };
-
-static char *
-trial_folder(const struct results *r, const char *name)
-{
-    char *path = NULL;
-
-    return asprintf(&path, "%s/" FOLDER_TRIALS "/%s", r->folder, name) < 0
-               ? NULL
-               : path;
-}
-
-static bool
-is_there(const struct results *r, const char *name)
-{
-    char *path = trial_folder(r, name);
-    bool there = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return there;
-}
 
 static const struct result *
 find_result(const struct results *r, const char *id, size_t len)
@@ -107,57 +86,26 @@ find_result(const struct results *r, const char *id, size_t len)
     return NULL;
 }
 
-/* Writes the attempt's name; "3" and "00003" mean the trial's last attempt. */
-static void
-name_trial(const struct results *r, const char *word, struct which *w)
-{
-    size_t len = strcspn(word, ".");
-    unsigned long long attempt = 0;
-    uint64_t number = 0;
-    char id[24], next[64];
-
-    if (!number_parse_u64(word, len, &number)) {
-        snprintf(w->name, sizeof w->name, "%.40s", word);
-        return;
-    }
-    snprintf(id, sizeof id, "%05llu", (unsigned long long)number);
-    snprintf(w->name, sizeof w->name, "%s%.30s", id,
-             strcmp(word + len, ".0") == 0 ? "" : word + len);
-    do {
-        snprintf(next, sizeof next, "%s.%llu", id, ++attempt);
-        if (word[len] == '\0' && is_there(r, next))
-            memcpy(w->name, next, sizeof w->name);
-    } while (is_there(r, next));
-    snprintf(next, sizeof next, "%s.%llu", id, attempt - 1);
-    if (strcmp(w->name, attempt == 1 ? id : next) == 0)
-        /* the result is the last attempt's */
-        w->result = find_result(r, id, strlen(id));
-}
-
 static int
 find_trial(const struct results *r, const char *word, struct which *w,
            struct err *err)
 {
-    name_trial(r, word, w);
-    if (strchr(w->name, '/') != NULL || w->name[0] == '.' ||
-        !is_there(r, w->name))
-        return err_set(err, ERR_CONFIG,
-                       "%s has no trial '%.40s': expected one of those in "
-                       "%s/" FOLDER_TRIALS ", such as 0 or 00000",
-                       r->folder, word, r->folder);
-    w->from = trial_folder(r, w->name);
-    return w->from == NULL ? err_set(err, ERR_MEMORY, "out of memory") : 0;
+    if (attempt_find(r->folder, word, &w->attempt, err) != 0)
+        return -1;
+    if (w->attempt.last) /* else the result is another attempt's */
+        w->result = find_result(r, w->attempt.trial, strlen(w->attempt.trial));
+    return 0;
 }
 
 /* Refuses a folder that is not the caller's own: what it keeps is executed. */
 static int
 check_own(const struct which *w, struct err *err)
 {
-    char *command = file_join(w->from, TRIAL_COMMAND);
+    char *command = file_join(w->attempt.folder, TRIAL_COMMAND);
     int rc = command == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                              : kept_check_own(w->results, err);
 
-    if (rc == 0 && (rc = own_check(w->from, 0, err)) == 0 &&
+    if (rc == 0 && (rc = own_check(w->attempt.folder, 0, err)) == 0 &&
         access(command, F_OK) == 0)
         rc = own_check(command, 0, err);
     free(command);
@@ -179,7 +127,7 @@ choose_folder(const struct results *r, const char *in, struct which *w,
     } else if ((reruns = file_join(r->folder, RERUNS)) != NULL) {
         rc = file_make_folder(reruns, err);
         for (unsigned n = 1; rc == 0; n++) {
-            if (asprintf(&w->to, "%s/%s-%u", reruns, w->name, n) < 0)
+            if (asprintf(&w->to, "%s/%s-%u", reruns, w->attempt.name, n) < 0)
                 w->to = NULL;
             if (w->to == NULL || access(w->to, F_OK) != 0)
                 break;
@@ -288,28 +236,25 @@ add_value(struct json_writer *w, const char *key, const char *text, bool known,
     json_close(w);
 }
 
-static void
-print_json(const struct which *which, const struct rerun_outcome *out)
+static int
+print_json(const struct which *which, const struct rerun_outcome *out,
+           struct err *err)
 {
     const struct result *result = which->result;
-    struct json_writer w;
-    struct buf b;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
     char how[300];
 
     describe(&out->outcome, how, sizeof how);
-    buf_init(&b, JSON_MAX);
-    w = json_begin_object(&b);
-    json_add_text(&w, "trial", which->name);
-    json_add_text(&w, "folder", which->to);
-    if (json_open_object_if(&w, "recorded", result != NULL))
-        add_value(&w, "status", result->status, result->has_value,
+    json_add_text(w, "trial", which->attempt.name);
+    json_add_text(w, "folder", which->to);
+    if (json_open_object_if(w, "recorded", result != NULL))
+        add_value(w, "status", result->status, result->has_value,
                   result->value);
-    json_open_object(&w, "again");
-    add_value(&w, "exit", how, out->has_final, out->final);
-    json_add_bool(&w, "same", is_same(which, out));
-    json_close(&w);
-    puts(buf_text(&b));
-    buf_fini(&b);
+    json_open_object(w, "again");
+    add_value(w, "exit", how, out->has_final, out->final);
+    json_add_bool(w, "same", is_same(which, out));
+    return verb_json_print(&line, stdout, err);
 }
 
 /* ---- */
@@ -322,11 +267,14 @@ go(struct experiment *x, void *ctx)
     struct err err = {0};
 
     if (!w->json)
-        printf("trial %s again, in %s\n", w->name, w->to);
+        visible_printf(stdout, "trial %s again, in %s\n", w->attempt.name,
+                       w->to);
     fflush(stdout);
-    if (rerun_trial(x, w->from, w->to, &out, &err) != 0)
+    if (rerun_trial(x, w->attempt.folder, w->to, &out, &err) != 0 ||
+        (w->json && print_json(w, &out, &err) != 0))
         return verb_fail("rerun", &err);
-    (w->json ? print_json : print)(w, &out);
+    if (!w->json)
+        print(w, &out);
     return status_of(&out);
 }
 
@@ -336,12 +284,11 @@ load(int argc, char **argv, struct err *err)
 {
     const char *last = argv[argc - 1];
     struct results *r = NULL;
-    uint64_t number;
     char *newest;
 
     if (argc == 3)
         return results_load(argv[1], err);
-    if (argc != 2 || !number_parse_u64(last, strcspn(last, "."), &number)) {
+    if (argc != 2 || !attempt_is_word(last)) {
         err_set(err, ERR_USAGE,
                 "expected [FOLDER] TRIAL, an experiment's folder and a trial "
                 "such as 3, 00003 or 3.1; see --help");
@@ -378,7 +325,7 @@ run(int argc, char **argv)
     } else {
         status = verb_printed("rerun", kept_with("rerun", r, go, &w));
     }
-    free(w.from);
+    free(w.attempt.folder);
     free(w.to);
     results_free(r);
     return status;

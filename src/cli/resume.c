@@ -2,6 +2,7 @@
 #include "cli/conduct.h"
 #include "cli/kept.h"
 #include "cli/options.h"
+#include "cli/target.h"
 #include "cli/verb.h"
 
 #include "config/experiment.h"
@@ -17,16 +18,17 @@
 #include <stdlib.h>
 
 static const char help[] =
-    "usage: tunepipe resume FOLDER [--max-trials N] [--max-duration TIME]\n"
+    "usage: tunepipe resume [FOLDER] [--max-trials N] [--max-duration TIME]\n"
     "                       [--retry-failed] [--dispatcher PROGRAM]\n"
     "\n"
     "Goes on with an experiment whose manager, dispatcher or machine died, or\n"
     "that was interrupted.  FOLDER is the experiment's own, as `tunepipe run`\n"
-    "named it.  Configuration, search space, seed and everything the tuner has\n"
-    "learnt are taken from there, whatever became of the original files; the\n"
-    "folder that trialCodeDirectory names is still needed.  FOLDER and its\n"
-    "config.yml must be yours and writable by nobody else, and so must a plugin\n"
-    "that it names, or root's: what they say is run.\n"
+    "named it; without it the newest in ./tunepipe-experiments.  Configuration,\n"
+    "search space, seed and everything the tuner has learnt are taken from there,\n"
+    "whatever became of the original files; the folder that trialCodeDirectory\n"
+    "names is still needed.  FOLDER and its config.yml must be yours and writable\n"
+    "by nobody else, and so must a plugin that it names, or root's: what they say\n"
+    "is run.\n"
     "\n"
     "  a trial that ended      its result counts, once, as if nothing had been\n"
     "  a trial that runs       is adopted; what it reported meanwhile is read\n"
@@ -119,22 +121,46 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
+/* Names the newest experiment that is not over, for whoever named none. */
+static void
+name_interrupted(void)
+{
+    struct target_list all;
+    struct results *r = NULL;
+    bool found = false;
+
+    if (target_list_load(&all, TARGET_USUAL, NULL) != 0)
+        all.n = 0;
+    for (size_t i = 0; i < all.n && !found; i++) {
+        r = results_load(all.items[i].path, NULL);
+        found = r != NULL && r->state != RESULTS_RUNNING && !r->over;
+        if (found)
+            visible_printf(stderr,
+                           "tunepipe resume: the newest that is not over: "
+                           "tunepipe resume %s\n",
+                           all.items[i].path);
+        results_free(r);
+    }
+    target_list_fini(&all);
+}
+
 static int
 run(int argc, char **argv)
 {
     struct words w = {0};
     struct err err = {0};
+    const char *folder;
+    char *newest = NULL;
     struct results *r;
     int status;
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("resume", &err);
-    if (argc != 2) {
-        err_set(&err, ERR_USAGE,
-                "expected one experiment's folder; see --help");
-        return verb_fail("resume", &err);
-    }
-    r = results_load(argv[1], &err);
+    folder = argc == 2 ? argv[1] : NULL;
+    if (folder == NULL)
+        folder = newest = target_of_words("resume", argc, argv, &err);
+    r = folder == NULL ? NULL : results_load(folder, &err);
+    free(newest);
     if (r == NULL)
         return verb_fail("resume", &err);
     if (r->state == RESULTS_ENDED && r->over && !extends(r, &w)) {
@@ -142,6 +168,8 @@ run(int argc, char **argv)
                        "tunepipe: %s is over (%s): nothing is left to do\n",
                        r->id, r->reason);
         conduct_print("resume", r->folder);
+        if (argc != 2)
+            name_interrupted();
         status = EXIT_DONE;
     } else {
         status = kept_with("resume", r, go_on, &(struct going_on){r, &w});

@@ -6,14 +6,17 @@
 #include "cli/verb.h"
 #include "config/configuration.h"
 #include "config/experiment.h"
+#include "config/overrides.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/problems.h"
 #include "core/visible.h"
 #include "json.h"
+#include "manager/command_template.h"
 #include "manager/environment.h"
 #include "manager/imports.h"
 #include "manager/manager.h"
+#include "manager/parameters.h"
 #include "manager/dry_run.h"
 #include "manager/resources.h"
 #include "space/space.h"
@@ -25,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -40,42 +44,22 @@ struct page {
     uint64_t shown;
 };
 
-/* Appends a text with quotes as a shell reads it back. */
-static void
-add_quoted(struct buf *out, const char *text)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop"
-                                "qrstuvwxyz0123456789_-+.,:/@%";
-
-    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
-        buf_add_text(out, text);
-        return;
-    }
-    buf_add_char(out, '\'');
-    for (; *text != '\0'; text++)
-        if (*text == '\'')
-            buf_add_text(out, "'\\''");
-        else
-            buf_add_char(out, *text);
-    buf_add_char(out, '\'');
-}
-
 static void
 add_command(struct buf *out, const struct experiment *x,
             const char *const *vars, const char *command)
 {
     buf_add_text(out, "cd ");
-    add_quoted(out, x->trial_folder);
+    shell_quote(out, x->trial_folder, strlen(x->trial_folder));
     buf_add_text(out, " &&");
     for (; *vars != NULL; vars++) {
         size_t name = strcspn(*vars, "=") + 1;
 
         buf_add_char(out, ' ');
         buf_add(out, *vars, name);
-        add_quoted(out, *vars + name);
+        shell_quote(out, *vars + name, strlen(*vars + name));
     }
     buf_add_text(out, " /bin/sh -c ");
-    add_quoted(out, command);
+    shell_quote(out, command, strlen(command));
 }
 
 static void
@@ -118,8 +102,8 @@ take_json(struct page *page, const struct dry_run_trial *t)
     json_add_raw(w, "parameter_id", t->parameter_id);
     json_add_raw(w, "parameters", t->parameters);
     add_json_vars(w, t->vars);
-    add_json_command(page, t, "prepare", page->x->prepare_command);
-    add_json_command(page, t, "command", page->x->trial_command);
+    add_json_command(page, t, "prepare", t->prepare);
+    add_json_command(page, t, "command", t->command);
     json_close(w);
 }
 
@@ -144,9 +128,9 @@ take_text(struct page *page, const struct dry_run_trial *t)
     buf_printf(&page->out, "\ntrial %s: ", t->id);
     visible_text(&page->out, t->parameters, strlen(t->parameters), OUT_MAX);
     buf_add_char(&page->out, '\n');
-    if (page->x->prepare_command != NULL)
-        add_text_command(page, t, page->x->prepare_command);
-    add_text_command(page, t, page->x->trial_command);
+    if (t->prepare != NULL)
+        add_text_command(page, t, t->prepare);
+    add_text_command(page, t, t->command);
 }
 
 static int
@@ -177,22 +161,32 @@ take_word(void *ctx, const char *line, size_t len)
     buf_fini(&shown);
 }
 
-static void
-print_json(struct page *page, const struct dry_run *r)
+static int
+print_json(struct page *page, const struct dry_run *r, struct err *err)
 {
-    struct json_writer w;
-    struct buf text;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
     json_close(&page->list);
-    buf_init(&text, SIZE_MAX / 2);
-    w = json_begin_object(&text);
-    json_add_unsigned(&w, "seed", r->seed);
-    json_add_unsigned(&w, "sure", r->sure);
-    json_add_text(&w, "ended", r->ended);
-    json_add_text(&w, "direction", experiment_direction(page->x));
-    json_add_raw(&w, "trials", buf_text(&page->out));
-    json_close(&w);
-    puts(buf_text(&text));
+    json_add_unsigned(w, "seed", r->seed);
+    json_add_unsigned(w, "sure", r->sure);
+    json_add_text(w, "ended", r->ended);
+    json_add_text(w, "direction", experiment_direction(page->x));
+    json_add_raw(w, "overrides",
+                 page->x->overrides != NULL ? page->x->overrides : "{}");
+    json_add_raw(w, "trials", buf_text(&page->out));
+    return verb_json_print(&line, stdout, err);
+}
+
+static void
+print_overrides(const struct experiment *x)
+{
+    struct buf text;
+
+    buf_init(&text, OUT_MAX);
+    overrides_show(x->overrides, &text);
+    visible_printf(stdout, "in place of the configuration's: %s\n",
+                   buf_text(&text));
     buf_fini(&text);
 }
 
@@ -205,6 +199,8 @@ print_text(struct page *page, const struct dry_run *r)
            "is started, nothing is written\n",
            r->seed, x->has_seed ? "" : ", drawn now", x->concurrency,
            experiment_direction(x), x->mode_from);
+    if (x->overrides != NULL)
+        print_overrides(x);
     fputs(buf_text(&page->out), stdout);
     if (r->ended != NULL)
         printf("\nthen no more: %s\n", r->ended);
@@ -252,11 +248,10 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
     if (json)
         json_open_array(&page.list, NULL);
     if (dry_run(&r, &(struct dry_run_listener){take, take_word, &page}, &err) !=
-        0)
+            0 ||
+        (json && print_json(&page, &r, &err) != 0))
         status = verb_fail("run", &err);
-    else if (json)
-        print_json(&page, &r);
-    else
+    else if (!json)
         print_text(&page, &r);
     buf_fini(&page.out);
     return verb_printed("run", status);
@@ -264,10 +259,13 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
 
 /* ---- the verb ---- */
 
+#define PLACE_MAX 1024
+
 static const char help[] =
-    "usage: tunepipe run CONFIG.yml [--deterministic] [--dispatcher PROGRAM]\n"
-    "                    [--import FILE]\n"
-    "       tunepipe run CONFIG.yml --dry-run [--json]\n"
+    "usage: tunepipe run CONFIG.yml [--max-trials N] [--concurrency N] [--seed N]\n"
+    "                    [--tuner NAME[:JSON]] [--name NAME] [--deterministic]\n"
+    "                    [--import FILE] [--dispatcher PROGRAM]\n"
+    "                    [--dry-run [--json]]\n"
     "\n"
     "Runs an experiment: starts a dispatcher, runs trials with the parameters\n"
     "it gives, feeds their results back, prints the best.  CONFIG.yml has\n"
@@ -275,9 +273,10 @@ static const char help[] =
     "\n"
     "  searchSpace: {lr: {_type: loguniform, _value: [1e-4, 1e-1]}}\n"
     "  searchSpaceFile: space.json      (instead: JSON, or YAML)\n"
-    "  trialCommand: ./train.sh         (run by /bin/sh -c)\n"
+    "  trialCommand: ./train --lr {lr}  (run by /bin/sh -c; {lr} becomes\n"
+    "                                   the value, quoted)\n"
     "  trialCodeDirectory: .            (where; default: CONFIG's folder)\n"
-    "  trialConcurrency: 2\n"
+    "  trialConcurrency: 2              (at a time; default: 1)\n"
     "  maxTrialNumber: 40\n"
     "  maxTrialDuration: 10m            (then a trial is stopped)\n"
     "  maxExperimentDuration: 2h        (then none is started any more)\n"
@@ -288,7 +287,20 @@ static const char help[] =
     "  experimentName: digits\n"
     "  experimentWorkingDirectory: tunepipe-experiments   (the default)\n"
     "\n"
-    "and these of our own:\n"
+    "What _type can be, and its _value:\n"
+    "\n"
+    "  choice [a, b, ...]    one of the values; nested, where each has a _name:\n"
+    "    opt: {_type: choice, _value: [{_name: none},\n"
+    "         {_name: sgd, lr: {_type: uniform, _value: [0, 1]}}]}\n"
+    "                        ({opt/_name} and {opt/lr} in a command)\n"
+    "  randint [low, high]   an integer below high; lograndint: on a log scale;\n"
+    "                        qrandint [low, high, step]\n"
+    "  uniform [low, high]   a number; loguniform: on a log scale; quniform and\n"
+    "                        qloguniform [low, high, step]: its multiples\n"
+    "  normal [mu, sigma]    a number; lognormal: exp of it; qnormal and\n"
+    "                        qlognormal [mu, sigma, step]: its multiples\n"
+    "\n"
+    "Keys of our own:\n"
     "\n"
     "  direction: maximize       larger results are better; or: minimize.\n"
     "                            Said here, or by NNI's optimize_mode in the\n"
@@ -349,6 +361,9 @@ static const char help[] =
     "  onRepeatedFailure: pause  when three trials in a row fail the same way;\n"
     "                            or: end, ignore; default: pause where stdout\n"
     "                            or stderr is a terminal, else end\n"
+    "  enqueue:                  tried first, in this order, within\n"
+    "    - {lr: 0.01}            maxTrialNumber; what a set lacks is drawn (see\n"
+    "                            also tunepipe trial add)\n"
     "  import: old.jsonl         finished trials from elsewhere, which the tuner\n"
     "                            is told of first; see tunepipe import\n"
     "  on:                       commands to run when something happens; what\n"
@@ -366,6 +381,15 @@ static const char help[] =
     "its output.  A trial written with NNI's trial API (1.x, 2.x) runs as it\n"
     "is: NNI_SYS_DIR has its parameter.cfg and takes its .nni/metrics.  Ctrl-C\n"
     "ends the trials and prints what there is; a second one kills them.\n"
+    "\n"
+    "In place of what CONFIG.yml says, and kept for tunepipe resume:\n"
+    "\n"
+    "  --max-trials N         maxTrialNumber\n"
+    "  --concurrency N        trialConcurrency\n"
+    "  --seed N               seed\n"
+    "  --tuner NAME[:JSON]    tuner: a plugin's name or file, and its arguments;\n"
+    "                         those in CONFIG.yml count where it names the same\n"
+    "  --name NAME            experimentName\n"
     "\n"
     "  --deterministic        in lock step: no report counts before every\n"
     "                         running trial has one; the same seed then gives\n"
@@ -398,27 +422,105 @@ refuse(const struct err *err, struct problems *problems)
     return EXIT_CONFIG;
 }
 
-/* Checks the search space; src/space words its mistakes. */
+/* Whether a trial of this tuner has one of the sets that the search space
+ * lists, and no parameters of its own. */
+static bool
+is_batch(const char *tuner)
+{
+    return tuner != NULL && (strcasecmp(tuner, "batch") == 0 ||
+                             strcmp(tuner, "BatchTuner") == 0);
+}
+
 static void
-check_space(const struct experiment *x, struct problems *problems,
-            struct problems *notes)
+check_enqueued(const struct experiment *x, const struct space *space,
+               const char *file, struct problems *problems)
+{
+    char place[PLACE_MAX];
+
+    for (size_t i = 0; i < x->n_enqueued; i++) {
+        const struct enqueued *e = &x->enqueued[i];
+        struct json *set =
+            e->parameters == NULL
+                ? NULL /* no map, which is told already */
+                : json_parse(e->parameters, strlen(e->parameters), JSON_STRICT,
+                             NULL);
+        struct err err = {0};
+        struct buf text;
+
+        buf_init(&text, SIZE_MAX / 2);
+        snprintf(place, sizeof place, "%s:%u: enqueue[%zu]", file, e->line, i);
+        if (set != NULL &&
+            parameters_complete(space, json_root(set), 0, &text, &err) != 0)
+            problems_add(problems, place, "%s", err.text);
+        if (i == 0 && is_batch(x->tuner.name))
+            problems_add(problems, place,
+                         "not with the tuner batch, whose sets are all that is "
+                         "tried");
+        if (x->max_trials == i && i > 0)
+            problems_add(problems, place,
+                         "is one more than maxTrialNumber, %zu", i);
+        buf_fini(&text);
+        json_free(set);
+    }
+}
+
+/* What commands may name, and where what is wrong goes. */
+struct names {
+    const struct space *space;
+    struct jval written; /* the search space as it is written */
+    const char *file;
+    struct problems *problems, *notes;
+};
+
+/* Checks what a command names of the search space. */
+static void
+check_command(const struct names *n, const struct command_config *c,
+              const char *key)
+{
+    char place[PLACE_MAX];
+
+    if (c->text == NULL)
+        return;
+    snprintf(place, sizeof place, "%s:%u", n->file, c->line);
+    command_template_check(c->text, n->space, place, key, n->problems);
+    command_template_note(c->text, n->written, place, key, n->notes);
+}
+
+/* Checks the search space, whose mistakes src/space words, and what commands
+ * name of it, also where other keys are wrong, so that all is told at once. */
+static void
+check_space(const struct experiment *x, const char *file,
+            struct problems *problems, struct problems *notes)
 {
     struct json *doc =
         json_parse(x->search_space, strlen(x->search_space), JSON_STRICT, NULL);
+    char *rest, *line, place[PLACE_MAX];
     struct problems inner;
-    char *rest, *line;
+    struct space *space;
 
     if (doc == NULL)
         return; /* we have written it ourselves; the dispatcher tells */
     problems_init(&inner);
-    space_free(space_parse(json_root(doc), &inner));
+    space = space_parse(json_root(doc), &inner);
+    space_check_nested(json_root(doc), &inner);
     buf_text(&inner.lines);
     rest = inner.lines.data;
     while (inner.count > 0 && (line = strsep(&rest, "\n")) != NULL)
-        if (line[0] != '\0')
-            problems_add(problems, x->space_place, "%s", line);
+        if (line[0] != '\0') {
+            experiment_space_place(x, line, place, sizeof place);
+            problems_add(problems, place, "%s", line);
+        }
     problems_fini(&inner);
     environment_check_names(json_root(doc), x->space_place, notes);
+    if (space != NULL) {
+        const struct names names = {space, json_root(doc), file, problems,
+                                    notes};
+
+        check_command(&names, &x->prepare_command, "prepareCommand");
+        check_command(&names, &x->trial_command, "trialCommand");
+        check_enqueued(x, space, file, problems);
+    }
+    space_free(space);
     json_free(doc);
 }
 
@@ -448,16 +550,22 @@ check_index(const struct experiment *x, const char *file,
 }
 
 struct words {
-    const char *dispatcher, *import;
+    const char *dispatcher, *import, *seed, *max_trials, *name, *concurrency,
+        *tuner;
     bool deterministic, dry_run, json;
 };
 
 static const struct option options[] = {
+    {"concurrency", OPTION_TEXT, offsetof(struct words, concurrency), "N"},
     {"deterministic", OPTION_FLAG, offsetof(struct words, deterministic), NULL},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
     {"dry-run", OPTION_FLAG, offsetof(struct words, dry_run), NULL},
     {"import", OPTION_TEXT, offsetof(struct words, import), "FILE"},
     {"json", OPTION_FLAG, offsetof(struct words, json), NULL},
+    {"max-trials", OPTION_TEXT, offsetof(struct words, max_trials), "N"},
+    {"name", OPTION_TEXT, offsetof(struct words, name), "NAME"},
+    {"seed", OPTION_TEXT, offsetof(struct words, seed), "N"},
+    {"tuner", OPTION_TEXT, offsetof(struct words, tuner), "TUNER"},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -471,7 +579,6 @@ check(struct experiment *x, const char *file, const struct words *w,
     char why[128];
 
     x->deterministic |= w->deterministic;
-    check_space(x, problems, notes);
     check_segments(x, file, problems);
     check_index(x, file, problems);
     if (direction_check(x, file, &err) != 0)
@@ -486,6 +593,23 @@ check(struct experiment *x, const char *file, const struct words *w,
     buf_init(&lines, SIZE_MAX / 2);
     imports_load(x, &lines, problems, notes);
     buf_fini(&lines);
+}
+
+/* Reads the configuration, with the keys that the options give in its place. */
+static struct experiment *
+read_with(const char *file, const struct words *w, struct problems *problems,
+          struct problems *notes, struct err *err)
+{
+    const char *const values[OVERRIDES] = {w->seed, w->max_trials, w->name,
+                                           w->concurrency, w->tuner};
+    struct experiment *x = NULL;
+    char *overrides;
+
+    if (overrides_write(values, &overrides, err) == 0)
+        x = experiment_read_checked(file, overrides, check_space, problems,
+                                    notes, err);
+    free(overrides);
+    return x;
 }
 
 static int
@@ -507,7 +631,7 @@ run(int argc, char **argv)
         return verb_fail("run", &err);
     problems_init(&problems);
     problems_init(&notes);
-    x = experiment_read(argv[1], EXPERIMENT_RUN, &problems, &notes, &err);
+    x = read_with(argv[1], &w, &problems, &notes, &err);
     if (x != NULL)
         check(x, argv[1], &w, &problems, &notes);
     fputs(buf_text(&notes.lines), stderr);

@@ -16,7 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
@@ -28,23 +27,27 @@ static const char help[] =
     "./tunepipe-experiments.  Works while the experiment runs and after a\n"
     "crash.\n"
     "\n"
-    "  --all    every trial, in the order of their ends; the last\n"
-    "           intermediate value stands in brackets where there is no\n"
-    "           final one\n"
-    "  --json   {\"best\": {\"trial\", \"value\", \"parameters\"},\n"
+    "  --all    every trial: the best first, of those that have budgets the\n"
+    "           best of the greatest one; behind them those without a result,\n"
+    "           by number; the last intermediate value stands in brackets\n"
+    "           where there is no final one\n"
+    "  --json   {\"best\": {\"trial\", \"value\", \"parameters\",\n"
+    "           \"checkpoint\" (where one is kept)},\n"
     "           \"trials\": [{\"trial\", \"parameter_id\", \"seed\", "
     "\"status\",\n"
     "           \"why\", \"value\", \"latest\", \"duration_s\",\n"
     "           \"prepare_s\", \"intermediates\", \"parameters\"}, ...]};\n"
-    "           best is null when there is no result\n"
+    "           best is null when there is no result; trials are in the\n"
+    "           order of their ends\n"
     "\n"
     "PAGE: some of the trials that have ended, whatever their number; at once\n"
     "where DIR has a database (tunepipe index), which is brought up to date.\n"
     "  --page N       page N, from 1; the default when another of these is "
     "given\n"
     "  --per-page M   so many trials on a page (default 50)\n"
-    "  --sort ORDER   ended (default), value: the best first, trial, or\n"
-    "                 duration: the longest first\n"
+    "  --sort ORDER   value (default): the best first, as with --all; ended,\n"
+    "                 in the order of their ends; trial, by number; duration,\n"
+    "                 the longest first\n"
     "  --status S     only those that ended so: succeeded, failed, ...\n"
     "With --json: {\"page\", \"per_page\", \"total\", \"trials\": "
     "[...]}.\n"
@@ -69,7 +72,7 @@ static const struct option options[] = {
     {"json", OPTION_FLAG, OF(json), NULL},
     {"page", OPTION_UINT, OF(page), "N"},
     {"per-page", OPTION_UINT, OF(per_page), "M"},
-    {"sort", OPTION_TEXT, OF(sort), "ended|value|trial|duration"},
+    {"sort", OPTION_TEXT, OF(sort), "value|ended|trial|duration"},
     {"status", OPTION_TEXT, OF(status), "STATUS"},
 };
 #undef OF
@@ -160,8 +163,9 @@ load(const char *folder, struct err *err)
 }
 
 static int
-show_page(const struct words *w, const char *folder, struct err *err)
+show_page(const char *folder, const void *words, struct err *err)
 {
+    const struct words *w = words;
     struct results *r = NULL;
     struct page_want want;
     struct page page = {0};
@@ -182,8 +186,9 @@ show_page(const struct words *w, const char *folder, struct err *err)
 }
 
 static int
-show(const struct words *w, const char *folder, struct err *err)
+show(const char *folder, const void *words, struct err *err)
 {
+    const struct words *w = words;
     struct results *r = load(folder, err);
     int rc = 0;
 
@@ -202,15 +207,11 @@ run(int argc, char **argv)
 {
     struct words w = {.page = NOT_GIVEN, .per_page = NOT_GIVEN};
     struct err err = {0};
-    char *folder = NULL;
-    int rc = -1;
 
-    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0)
-        folder = target_given("show", argc, argv, &err);
-    if (folder != NULL)
-        rc = (wants_page(&w) ? show_page : show)(&w, folder, &err);
-    free(folder);
-    return verb_printed("show", rc == 0 ? EXIT_DONE : verb_fail("show", &err));
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
+        return verb_fail("show", &err);
+    return target_read("show", argc, argv, wants_page(&w) ? show_page : show,
+                       &w);
 }
 
 const struct verb verb_show = {

@@ -6,9 +6,12 @@
 #include "control/client.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
+#include "core/number.h"
 #include "core/visible.h"
 #include "history/folder.h"
 #include "json.h"
+#include "log/log.h"
 #include "manager/results.h"
 
 #include <dirent.h>
@@ -17,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define USUAL "tunepipe-experiments"
+#include <unistd.h>
 
 /* When an experiment began: the time of a file that is written once. */
 static int
@@ -34,35 +36,98 @@ began(const char *folder, struct timespec *out)
     return rc;
 }
 
+/* Orders the newest first; of two that began at the same time, by name. */
 static int
-is_later(const struct timespec *a, const struct timespec *b)
+compare_began(const void *a, const void *b)
 {
-    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
-                                  : a->tv_nsec > b->tv_nsec;
+    const struct target_entry *x = a, *y = b;
+
+    if (x->began.tv_sec != y->began.tv_sec)
+        return x->began.tv_sec < y->began.tv_sec ? 1 : -1;
+    if (x->began.tv_nsec != y->began.tv_nsec)
+        return x->began.tv_nsec < y->began.tv_nsec ? 1 : -1;
+    return strcmp(y->path, x->path);
+}
+
+static int
+add_entry(struct target_list *l, const char *working, const char *name)
+{
+    struct target_entry e = {.path = NULL};
+    size_t len = strlen(working);
+
+    while (len > 0 && working[len - 1] == '/')
+        len--;
+    if (asprintf(&e.path, "%.*s/%s", (int)len, working, name) < 0)
+        return -1;
+    if (began(e.path, &e.began) != 0) { /* no experiment's folder */
+        free(e.path);
+        return 0;
+    }
+    if (GROW(l->items, l->n, l->cap) != 0) {
+        free(e.path);
+        return -1;
+    }
+    l->items[l->n++] = e;
+    return 0;
+}
+
+int
+target_list_load(struct target_list *l, const char *working, struct err *err)
+{
+    DIR *all = opendir(working);
+    struct dirent *entry;
+    int rc = 0;
+
+    *l = (struct target_list){0};
+    if (all == NULL)
+        return err_errno(err, ERR_CONFIG, "%s", working);
+    while (rc == 0 && (entry = readdir(all)) != NULL)
+        if (entry->d_name[0] != '.')
+            rc = add_entry(l, working, entry->d_name);
+    closedir(all);
+    if (rc != 0)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (l->n > 0)
+        qsort(l->items, l->n, sizeof *l->items, compare_began);
+    return 0;
+}
+
+void
+target_list_fini(struct target_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->items[i].path);
+    free(l->items);
 }
 
 static char *
 find_newest(void)
 {
-    DIR *all = opendir(USUAL);
-    struct timespec newest = {0}, when;
-    char *found = NULL, *path;
-    struct dirent *entry;
+    struct target_list l;
+    char *found = NULL;
 
-    while (all != NULL && (entry = readdir(all)) != NULL) {
-        path = entry->d_name[0] == '.' ? NULL : file_join(USUAL, entry->d_name);
-        if (path != NULL && began(path, &when) == 0 &&
-            (found == NULL || is_later(&when, &newest))) {
-            free(found);
-            found = path;
-            newest = when;
-        } else {
-            free(path);
-        }
+    if (target_list_load(&l, TARGET_USUAL, NULL) == 0 && l.n > 0) {
+        found = l.items[0].path;
+        l.items[0].path = NULL;
     }
-    if (all != NULL)
-        closedir(all);
+    target_list_fini(&l);
     return found;
+}
+
+/* Whether it can only be a trial's number, which is told. */
+static bool
+is_trial(const char *given, struct err *err)
+{
+    uint64_t number;
+
+    if (!number_parse_u64(given, strlen(given), &number) ||
+        access(given, F_OK) == 0)
+        return false;
+    err_set(err, ERR_CONFIG,
+            "%s: expected an experiment's folder, as tunepipe run printed it; "
+            "of a trial: tunepipe why %s, tunepipe explain %s",
+            given, given, given);
+    return true;
 }
 
 char *
@@ -74,8 +139,11 @@ target_folder(const char *verb, const char *given, struct err *err)
 
     if (which == NULL) {
         err_set(err, ERR_CONFIG,
-                "no experiment in ./" USUAL ": expected DIR, an experiment's "
+                "no experiment in ./" TARGET_USUAL
+                ": expected DIR, an experiment's "
                 "folder as tunepipe run printed it");
+    } else if (is_trial(which, err)) {
+        folder = NULL;
     } else if (began(which, &when) != 0) {
         err_set(err, ERR_CONFIG,
                 "%s: expected an experiment's folder, as tunepipe run "
@@ -87,7 +155,7 @@ target_folder(const char *verb, const char *given, struct err *err)
             err_errno(err, ERR_CONFIG, "%s", which);
     }
     if (newest != NULL && folder != NULL)
-        fprintf(stderr, "tunepipe %s: %s\n", verb, newest);
+        visible_printf(stderr, "tunepipe %s: %s\n", verb, newest);
     free(newest);
     return folder;
 }
@@ -103,22 +171,8 @@ target_of_words(const char *verb, int argc, char **argv, struct err *err)
     return target_folder(verb, argc == 2 ? argv[1] : NULL, err);
 }
 
-char *
-target_given(const char *verb, int argc, char **argv, struct err *err)
-{
-    char *given;
-
-    if (argc != 2)
-        return target_of_words(verb, argc, argv, err);
-    given = strdup(argv[1]);
-    if (given == NULL)
-        err_set(err, ERR_MEMORY, "out of memory");
-    return given;
-}
-
 int
-target_run(const char *verb, int argc, char **argv,
-           int (*act)(const char *folder, const void *words, struct err *err),
+target_run(const char *verb, int argc, char **argv, target_act *act,
            const void *words)
 {
     struct err err = {0};
@@ -126,16 +180,59 @@ target_run(const char *verb, int argc, char **argv,
     int rc = folder == NULL ? -1 : act(folder, words, &err);
 
     free(folder);
-    return verb_printed(verb, rc == 0 ? EXIT_DONE : verb_fail(verb, &err));
+    return verb_printed(verb, rc >= 0 ? rc : verb_fail(verb, &err));
 }
 
-static void
-explain(const char *folder, struct err *err)
+int
+target_read(const char *verb, int argc, char **argv, target_act *act,
+            const void *words)
 {
-    struct results *r = results_load(folder, NULL);
+    struct err err = {0};
+    int rc;
 
-    if (r == NULL)
-        return;
+    if (argc != 2)
+        return target_run(verb, argc, argv, act, words);
+    rc = is_trial(argv[1], &err) ? -1 : act(argv[1], words, &err);
+    return verb_printed(verb, rc >= 0 ? rc : verb_fail(verb, &err));
+}
+
+char *
+target_log(const char *verb, const char *given, struct err *err)
+{
+    char *folder, *path;
+
+    if (given != NULL)
+        return log_find(given, err);
+    folder = target_folder(verb, NULL, err);
+    path = folder == NULL ? NULL : log_find_in(folder, err);
+    free(folder);
+    return path;
+}
+
+int
+target_before(int argc, char **argv, bool word_is_path, const char *expected,
+              const char **dir, struct err *err)
+{
+    uint64_t number;
+    const char *only = argc == 2 ? argv[1] : NULL;
+
+    *dir = argc == 3 ? argv[1] : NULL;
+    if (argc != 2 && argc != 3)
+        return err_set(err, ERR_USAGE, "expected %s; see --help", expected);
+    if (only != NULL && !number_parse_u64(only, strlen(only), &number) &&
+        ((!word_is_path && strchr(only, '/') != NULL) ||
+         access(only, F_OK) == 0))
+        return err_set(err, ERR_USAGE,
+                       "'%s' alone: expected %s; without the first the newest "
+                       "experiment is taken",
+                       only, expected);
+    return 0;
+}
+
+/* Says why no manager answers for that experiment. */
+static int
+explain(const struct results *r, const char *folder, struct err *err)
+{
     switch (r->state) {
     case RESULTS_RUNNING:
         err_set(err, ERR_SYSTEM,
@@ -147,6 +244,12 @@ explain(const char *folder, struct err *err)
         err_set(err, ERR_SYSTEM,
                 "%s: its manager died; to go on: tunepipe resume %s", r->id,
                 folder);
+        break;
+    case RESULTS_FORKED:
+        err_set(err, ERR_SYSTEM,
+                "%s is a fork that was not started; to start it: tunepipe "
+                "resume %s",
+                r->id, folder);
         break;
     case RESULTS_ENDED:
         if (r->over)
@@ -160,19 +263,22 @@ explain(const char *folder, struct err *err)
                     r->reason, folder);
         break;
     }
-    results_free(r);
+    return -1;
 }
 
 int
 target_connect(struct control_client *l, const char *folder, struct err *err)
 {
     struct err why = {0};
+    struct results *r;
 
     if (control_client_open(l, folder, &why) == 0)
         return 0;
     *err = why;
-    if (why.number != ETIMEDOUT)
-        explain(folder, err);
+    r = why.number != ETIMEDOUT ? results_load(folder, NULL) : NULL;
+    if (r != NULL)
+        explain(r, folder, err);
+    results_free(r);
     return -1;
 }
 
@@ -239,9 +345,7 @@ target_print_end(const char *folder, struct err *err)
                        r->over ? "" : "; to go on: tunepipe resume ",
                        r->over ? "" : folder);
     else
-        rc = err_set(err, ERR_SYSTEM,
-                     "%s: its manager died; to go on: tunepipe resume %s",
-                     r->id, folder);
+        rc = explain(r, folder, err);
     results_free(r);
     return rc;
 }

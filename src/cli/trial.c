@@ -27,9 +27,12 @@
 static const char help[] =
     "usage: tunepipe trial param NAME [--default VALUE]\n"
     "       tunepipe trial params\n"
-    "       tunepipe trial report [--final | --done | --sync] METRIC\n"
+    "       tunepipe trial report [--final | --done | --sync]\n"
+    "                             [--checkpoint FILE]... METRIC\n"
     "       tunepipe trial checkpoint save [FILE...]\n"
     "       tunepipe trial ls [DIR] [--json]\n"
+    "       tunepipe trial output [DIR] TRIAL [--stderr] [--follow]\n"
+    "       tunepipe trial add [DIR] PARAMETERS...\n"
     "       tunepipe trial kill [DIR] TRIAL...\n"
     "       tunepipe trial retry [DIR] --failed | TRIAL...\n"
     "\n"
@@ -41,7 +44,8 @@ static const char help[] =
     "                  chose is NAME/_name, its parameters are NAME/PARAMETER\n"
     "    --default VALUE\n"
     "                  print VALUE where this trial has no such parameter, or\n"
-    "                  outside a trial\n"
+    "                  outside a trial; of a NAME that the search space does\n"
+    "                  not have, either, tunepipe run warns once\n"
     "  params          print all parameters, one line of JSON\n"
     "  report METRIC   report an intermediate result: a number, or an object\n"
     "                  with the number as \"default\"\n"
@@ -52,15 +56,20 @@ static const char help[] =
     "                  trial should end by itself: 7 is stop, 8 is pause\n"
     "                  (another trial may go on from its newest checkpoint), 9\n"
     "                  is finish (this result is the final one)\n"
+    "    --checkpoint FILE\n"
+    "                  save a copy of this file or folder, too, as checkpoint\n"
+    "                  save does, in the order that is right: the state behind\n"
+    "                  the step whose result this is, told behind that result\n"
     "  checkpoint save FILE...\n"
     "                  save copies of these files and folders, all or none,\n"
-    "                  for an attempt, or a trial, that goes on from here: it\n"
-    "                  finds them in $TUNEPIPE_RESTORE_DIR, which is not set\n"
-    "                  where there are none; $TUNEPIPE_STEP is how many\n"
-    "                  intermediate results had been reported by then, and\n"
-    "                  $TUNEPIPE_BUDGET, where a tuner sets one, how many there\n"
-    "                  may be.  Without FILE, save what the trial wrote into\n"
-    "                  $TUNEPIPE_CHECKPOINT_DIR\n"
+    "                  for an attempt, or a trial, that goes on from here.  Save\n"
+    "                  behind the report of the step whose state it is: else\n"
+    "                  who goes on does that step twice.  They are then in\n"
+    "                  $TUNEPIPE_RESTORE_DIR, which is not set where there are\n"
+    "                  none; $TUNEPIPE_STEP is how many intermediate results had\n"
+    "                  been reported by then, and $TUNEPIPE_BUDGET, where a\n"
+    "                  tuner sets one, how many there may be.  Without FILE,\n"
+    "                  save what the trial wrote into $TUNEPIPE_CHECKPOINT_DIR\n"
     "\n"
     "The others are for people, about the trials of the experiment in DIR,\n"
     "which `tunepipe run` printed; without it the newest in\n"
@@ -74,6 +83,16 @@ static const char help[] =
     "\"latest\",\n"
     "                  \"duration_s\", \"why\", \"from\", \"parameters\"}, "
     "...]}\n"
+    "  output          what the trial has printed, as it is, in its last attempt\n"
+    "                  (3.0 or 3.1: that attempt at trial 3) and the last of its\n"
+    "                  phases that began, prepareCommand or trialCommand\n"
+    "    --stderr      its standard error instead\n"
+    "    --follow      and what it prints from now on, until that phase ends\n"
+    "  add             run a trial of these parameters, JSON, in a running\n"
+    "                  experiment, on top of maxTrialNumber; what they lack is\n"
+    "                  drawn, and the tuner learns from the result.  Several\n"
+    "                  are as many trials, all of them or none; prints their\n"
+    "                  numbers:  tunepipe trial add '{\"lr\": 0.01}'\n"
     "  kill            end these trials, of a running experiment, which goes\n"
     "                  on; all of them or none\n"
     "  retry           run the parameters of these trials, which have ended,\n"
@@ -111,7 +130,7 @@ folder(struct err *err)
 }
 
 static int
-print_value(const struct params *params, const char *name,
+print_value(const struct params *params, const char *dir, const char *name,
             const char *otherwise, struct err *err)
 {
     const char *value = params_find(params, name);
@@ -119,8 +138,10 @@ print_value(const struct params *params, const char *name,
     char hint[300];
     size_t n;
 
-    if (value == NULL)
+    if (value == NULL) {
+        params_note_absent(dir, name);
         value = otherwise;
+    }
     if (value != NULL) {
         puts(value);
         return 0;
@@ -132,6 +153,7 @@ print_value(const struct params *params, const char *name,
 
 struct report_words {
     bool final, done, sync;
+    struct option_list checkpoint;
 };
 
 /* The options of all words of the verb; "default" is param's. */
@@ -141,7 +163,11 @@ static const struct option options[] = {
     {"final", OPTION_FLAG, offsetof(struct report_words, final), NULL},
     {"done", OPTION_FLAG, offsetof(struct report_words, done), NULL},
     {"sync", OPTION_FLAG, offsetof(struct report_words, sync), NULL},
+    {"checkpoint", OPTION_LIST, offsetof(struct report_words, checkpoint),
+     "FILE"},
     TRIAL_CONTROL_JSON,   /* for ls */
+    TRIAL_CONTROL_STDERR, /* for output */
+    TRIAL_CONTROL_FOLLOW,
     TRIAL_CONTROL_FAILED, /* for retry */
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -171,7 +197,7 @@ param(int argc, char **argv, struct err *err)
     params = params_load(dir, err);
     if (params == NULL)
         return -1;
-    status = print_value(params, name, otherwise, err);
+    status = print_value(params, dir, name, otherwise, err);
     params_free(params);
     return status;
 }
@@ -211,6 +237,79 @@ in_lockstep(void)
     return word != NULL && strcmp(word, "1") == 0;
 }
 
+static int
+refuse_words(const struct report_words *w, struct err *err)
+{
+    if (w->final && w->done)
+        return err_set(err, ERR_USAGE,
+                       "--done is a final result: give one of "
+                       "--final and --done");
+    if ((w->final || w->done) && w->sync)
+        return err_set(err, ERR_USAGE,
+                       "--sync is for intermediate results: no assessor "
+                       "judges a final one");
+    if ((w->final || w->done) && w->checkpoint.n > 0)
+        return err_set(err, ERR_USAGE,
+                       "--checkpoint is for intermediate results, a step's "
+                       "state with its value: behind a final one there is "
+                       "tunepipe trial checkpoint save");
+    return 0;
+}
+
+/* Drafts a checkpoint of these files of the trial in `dir`; see
+ * checkpoint_draft(). */
+static int
+draft(struct checkpoint_draft *d, const char *dir, const char *const *paths,
+      size_t n, struct err *err)
+{
+    const char *saving = getenv(TRIAL_ENV_CHECKPOINT);
+
+    if (saving == NULL || *saving == '\0')
+        return err_set(err, ERR_USAGE, TRIAL_ENV_CHECKPOINT " is not set");
+    if (checkpoint_draft(d, saving, paths, n, err) != 0)
+        return -1;
+    if (!d->saving)
+        checkpoint_note(dir, paths, n);
+    return 0;
+}
+
+struct publishing {
+    struct checkpoint_draft draft;
+    const char *trial_folder;
+};
+
+static int
+publish(void *ctx, struct err *err)
+{
+    struct publishing *p = ctx;
+
+    return checkpoint_publish(&p->draft, p->trial_folder, err);
+}
+
+/* Reports an intermediate result, with a checkpoint where one is named: what it
+ * holds is safe before the result is told, and told behind that, before the
+ * result is judged. */
+static int
+report_step(const char *dir, const char *metric, const struct report_words *w,
+            enum report_answer *answer, struct err *err)
+{
+    struct publishing p = {.trial_folder = dir};
+    const struct report_then then = {publish, &p};
+    bool saves = w->checkpoint.n > 0;
+    int rc = report_check(metric, err);
+
+    if (rc == 0 && saves)
+        rc = draft(&p.draft, dir, w->checkpoint.words, w->checkpoint.n, err);
+    if (rc == 0)
+        rc = report_intermediate(dir, metric,
+                                 w->sync         ? REPORT_HEAR
+                                 : in_lockstep() ? REPORT_WAIT
+                                                 : REPORT_NO_WAIT,
+                                 saves ? &then : NULL, answer, err);
+    checkpoint_drop(&p.draft);
+    return rc;
+}
+
 /* Reports.  0, -1, or an exit status that tells the trial what to do. */
 static int
 report(int argc, char **argv, struct err *err)
@@ -225,39 +324,30 @@ report(int argc, char **argv, struct err *err)
     const char *dir;
     enum report_answer answer;
 
-    if (options_parse(&options[1], 3, &w, &argc, argv, err) != 0)
+    if (options_parse(&options[1], 4, &w, &argc, argv, err) != 0)
         return -1;
     if (argc < 2)
         return err_set(err, ERR_USAGE, "report: expected METRIC");
     if (argc > 2)
         return err_set(err, ERR_USAGE, "'%s': expected one METRIC", argv[2]);
-    if (w.final && w.done)
-        return err_set(err, ERR_USAGE,
-                       "--done is a final result: give one of "
-                       "--final and --done");
-    if ((w.final || w.done) && w.sync)
-        return err_set(err, ERR_USAGE,
-                       "--sync is for intermediate results: no assessor "
-                       "judges a final one");
+    if (refuse_words(&w, err) != 0)
+        return -1;
     dir = folder(err);
     if (dir == NULL)
         return -1;
-    if (w.final || w.done || (!w.sync && !in_lockstep()))
-        return report_append(dir,
-                             w.done    ? REPORT_DONE
-                             : w.final ? REPORT_FINAL
-                                       : REPORT_INTERMEDIATE,
-                             argv[1], err);
-    if (report_wait(dir, argv[1], w.sync, &answer, err) != 0)
-        return -1;
-    return w.sync ? statuses[answer] : EXIT_DONE;
+    if (w.final || w.done)
+        return report_append(dir, w.done ? REPORT_DONE : REPORT_FINAL, argv[1],
+                             err);
+    return report_step(dir, argv[1], &w, &answer, err) == 0 ? statuses[answer]
+                                                            : -1;
 }
 
 static int
 checkpoint(int argc, char **argv, struct err *err)
 {
-    const char *saving = getenv(TRIAL_ENV_CHECKPOINT), *dir;
-    uint64_t number;
+    struct checkpoint_draft d = {0};
+    const char *dir;
+    int rc;
 
     if (options_parse(NULL, 0, NULL, &argc, argv, err) != 0)
         return -1;
@@ -266,14 +356,12 @@ checkpoint(int argc, char **argv, struct err *err)
                        "checkpoint: expected save [FILE...]%s%s",
                        argc < 2 ? "" : ", got ", argc < 2 ? "" : argv[1]);
     dir = folder(err);
-    if (dir == NULL)
+    if (dir == NULL || draft(&d, dir, (const char *const *)argv + 2,
+                             (size_t)argc - 2, err) != 0)
         return -1;
-    if (saving == NULL || *saving == '\0')
-        return err_set(err, ERR_USAGE, TRIAL_ENV_CHECKPOINT " is not set");
-    if (argc == 2)
-        return checkpoint_commit(saving, dir, &number, err);
-    return checkpoint_save(saving, dir, argv + 2, (size_t)argc - 2, &number,
-                           err);
+    rc = checkpoint_publish(&d, dir, err);
+    checkpoint_drop(&d);
+    return rc;
 }
 
 static const struct {
@@ -284,12 +372,15 @@ static const struct {
     {"params", print_all},
     {"report", report},
     {"ls", trial_control_ls},
+    {"output", trial_control_output},
+    {"add", trial_control_add},
     {"kill", trial_control_kill},
     {"retry", trial_control_retry},
     {"checkpoint", checkpoint},
 };
 
-#define WORDS "param, params, report, checkpoint, ls, kill or retry"
+#define WORDS \
+    "param, params, report, checkpoint, ls, output, add, kill or retry"
 #define N_ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
 static int
@@ -328,10 +419,11 @@ run(int argc, char **argv)
 
 const struct verb verb_trial = {
     .name = "trial",
-    .summary = "inside a trial: parameters, reports; outside: ls, kill, retry",
+    .summary =
+        "inside a trial: parameters, reports; outside: ls, output, add, ...",
     .help = help,
     .run = run,
     .options = options,
     .n_options = N_OPTIONS,
-    .operand = "param|params|report|checkpoint|ls|kill|retry NAME",
+    .operand = "param|params|report|checkpoint|ls|output|add|kill|retry NAME",
 };

@@ -96,7 +96,7 @@ trial_control_kill(int argc, char **argv, struct err *err)
     return rc;
 }
 
-/* ---- retry ---- */
+/* ---- add, retry ---- */
 
 static void
 print_new(struct jval answer)
@@ -109,6 +109,74 @@ print_new(struct jval answer)
     for (size_t i = 0; i < jval_count(list); i++)
         if (jval_string(jval_at(list, i), &id, NULL))
             puts(id);
+}
+
+/* Writes the request of these sets of parameters, JSON. */
+static int
+write_add(char **sets, int n, struct buf *out, struct err *err)
+{
+    struct json_writer w = json_begin_object(out);
+    struct err why = {0};
+
+    json_add_text(&w, "command", "add");
+    json_open_array(&w, "parameters");
+    for (int i = 0; i < n; i++) {
+        struct json *doc =
+            json_parse(sets[i], strlen(sets[i]), JSON_UNIQUE, &why);
+
+        if (doc == NULL || jval_type(json_root(doc)) != JSON_OBJECT) {
+            json_free(doc);
+            return err_set(err, ERR_USAGE,
+                           "'%.200s': expected parameters as JSON, such as "
+                           "'{\"lr\":0.01}'%s%.200s",
+                           sets[i], why.code != ERR_NONE ? ": " : "", why.text);
+        }
+        jval_write(json_root(doc), json_value(&w, NULL));
+        json_free(doc);
+    }
+    json_end(&w);
+    return buf_check(out, "the sets of parameters", err);
+}
+
+static int
+add(const char *folder, char **sets, int n, struct err *err)
+{
+    struct json *doc = NULL;
+    struct jval answer;
+    struct buf request;
+    int rc;
+
+    buf_init(&request, CONTROL_LINE_MAX);
+    rc = write_add(sets, n, &request, err);
+    if (rc == 0)
+        rc = target_ask(folder, buf_text(&request), &doc, &answer, err);
+    if (rc == 0)
+        print_new(answer);
+    json_free(doc);
+    buf_fini(&request);
+    return rc;
+}
+
+int
+trial_control_add(int argc, char **argv, struct err *err)
+{
+    char *folder;
+    bool dir;
+    int rc;
+
+    if (options_parse(NULL, 0, NULL, &argc, argv, err) != 0)
+        return -1;
+    dir = argc > 1 && argv[1][0] != '{' && access(argv[1], F_OK) == 0;
+    if (argc < 2 + dir)
+        return err_set(err, ERR_USAGE,
+                       "add: expected [DIR] PARAMETERS..., JSON such as "
+                       "'{\"lr\":0.01}'");
+    folder = target_folder("trial add", dir ? argv[1] : NULL, err);
+    if (folder == NULL)
+        return -1;
+    rc = add(folder, argv + 1 + dir, argc - 1 - dir, err);
+    free(folder);
+    return rc;
 }
 
 /* Refuses for an experiment without a manager; one that is over may be given

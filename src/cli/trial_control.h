@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trial_control.h - the words of `tunepipe trial` for people, about the trials
- * of an experiment: ls, kill, retry.  Each returns an exit status, or -1. */
+ * of an experiment: ls, output, add, kill, retry.  Each returns an exit status,
+ * or -1. */
 #ifndef CLI_TRIAL_CONTROL_H
 #define CLI_TRIAL_CONTROL_H
 
@@ -11,7 +12,7 @@
 struct err;
 
 struct trial_control_words {
-    bool json, failed;
+    bool json, failed, stderr_only, follow;
 };
 
 /* Rows for the table of options of the verb. */
@@ -25,7 +26,20 @@ struct trial_control_words {
             NULL                                                             \
     }
 
+#define TRIAL_CONTROL_STDERR                                        \
+    {                                                               \
+        "stderr", OPTION_FLAG,                                      \
+            offsetof(struct trial_control_words, stderr_only), NULL \
+    }
+#define TRIAL_CONTROL_FOLLOW                                                 \
+    {                                                                        \
+        "follow", OPTION_FLAG, offsetof(struct trial_control_words, follow), \
+            NULL                                                             \
+    }
+
 int trial_control_ls(int argc, char **argv, struct err *err);
+int trial_control_output(int argc, char **argv, struct err *err);
+int trial_control_add(int argc, char **argv, struct err *err);
 int trial_control_kill(int argc, char **argv, struct err *err);
 int trial_control_retry(int argc, char **argv, struct err *err);
 

@@ -2,6 +2,7 @@
 #include "cli/trial_control.h"
 
 #include "cli/target.h"
+#include "cli/verb.h"
 
 #include "control/client.h"
 #include "core/buf.h"
@@ -120,7 +121,7 @@ print_parameters(const struct row *row)
         known = jval_get(row->live, "parameters", &parameters);
     }
     if (known)
-        display_parameters(&text, parameters);
+        display_parameters(&text, parameters, NULL, DISPLAY_PARAMETERS_MAX);
     puts(buf_text(&text));
     json_free(doc);
     buf_fini(&text);
@@ -170,20 +171,16 @@ add_row(struct json_writer *w, const struct row *row)
     json_close(w);
 }
 
-static void
-print_json(const struct rows *rows)
+static int
+print_json(const struct rows *rows, struct err *err)
 {
-    struct json_writer w;
-    struct buf text;
+    struct verb_json line;
+    struct json_writer *w = verb_json_begin(&line);
 
-    buf_init(&text, SIZE_MAX / 2);
-    w = json_begin_object(&text);
-    json_open_array(&w, "trials");
+    json_open_array(w, "trials");
     for (size_t i = 0; i < rows->n; i++)
-        add_row(&w, &rows->items[i]);
-    json_end(&w);
-    puts(buf_text(&text));
-    buf_fini(&text);
+        add_row(w, &rows->items[i]);
+    return verb_json_print(&line, stdout, err);
 }
 
 /* Whether a column for the trials' origins is worth its room. */
@@ -226,7 +223,7 @@ list(const char *folder, bool json, struct err *err)
     if (r != NULL)
         rc = gather(&rows, r, known, err);
     if (rc == 0 && json)
-        print_json(&rows);
+        rc = print_json(&rows, err);
     else if (rc == 0)
         print(&rows);
     free(rows.items);

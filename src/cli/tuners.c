@@ -98,6 +98,15 @@ write_plugin_json(const struct plugin *p, struct buf *out)
     json_end(&w);
 }
 
+static void
+write_loaded(const struct plugin *p, bool json, struct json_writer *list)
+{
+    if (json)
+        write_plugin_json(p, json_value(list, NULL));
+    else
+        write_plugin(p, list->out);
+}
+
 /* Appends a file: what plugin it is, or why it is refused. */
 static void
 write_file(const char *file, bool json, struct json_writer *list)
@@ -113,10 +122,8 @@ write_file(const char *file, bool json, struct json_writer *list)
         json_close(&w);
     } else if (p == NULL) {
         buf_printf(list->out, "refused %s\n", err.text);
-    } else if (json) {
-        write_plugin_json(p, json_value(list, NULL));
     } else {
-        write_plugin(p, list->out);
+        write_loaded(p, json, list);
     }
     plugin_unload(p);
 }
@@ -135,38 +142,70 @@ write_programs(bool json, struct json_writer *list)
     p.n_args = n;
     for (int i = 0; i < 2; i++) {
         p.kind = i == 0 ? PLUGIN_TUNER : PLUGIN_ASSESSOR;
-        if (json)
-            write_plugin_json(&p, json_value(list, NULL));
-        else
-            write_plugin(&p, list->out);
+        write_loaded(&p, json, list);
     }
 }
 
+/* Appends the plugins of all folders. */
 static int
-list(const char *option, bool json, struct buf *out, struct err *err)
+write_all(const struct plugin_paths *paths, bool json, struct json_writer *list,
+          struct err *err)
+{
+    struct plugin_list files = {0};
+    int rc = plugin_paths_list(paths, &files, err);
+
+    for (size_t i = 0; i < files.n; i++)
+        write_file(files.files[i], json, list);
+    write_programs(json, list);
+    if (!json && rc == 0 && files.n == 0)
+        for (size_t i = 0; i < plugin_paths_count(paths); i++)
+            buf_printf(list->out, "no plugins in %s\n",
+                       plugin_paths_at(paths, i));
+    plugin_list_free(&files);
+    return rc;
+}
+
+/* Appends the plugin of that name. */
+static int
+write_named(const struct plugin_paths *paths, const char *name, bool json,
+            struct json_writer *list, struct err *err)
+{
+    struct plugin *p;
+
+    if (strcmp(name, "exec") == 0) {
+        write_programs(json, list);
+        return 0;
+    }
+    p = plugin_load(paths, PLUGIN_ANY, name, err);
+    if (p == NULL) {
+        err->code = ERR_USAGE;
+        return -1;
+    }
+    write_loaded(p, json, list);
+    plugin_unload(p);
+    return 0;
+}
+
+/* Writes the plugin of that name; NULL: all. */
+static int
+list(const char *option, const char *name, bool json, struct buf *out,
+     struct err *err)
 {
     struct plugin_paths *paths = plugin_paths_new(option, err);
     struct json_writer w = json_begin(out);
-    struct plugin_list files = {0};
     int rc;
 
     if (paths == NULL)
         return -1;
-    rc = plugin_paths_list(paths, &files, err);
     json_separate(&w, ",\n ", ": ");
     if (json)
         json_open_array(&w, NULL);
-    for (size_t i = 0; i < files.n; i++)
-        write_file(files.files[i], json, &w);
-    write_programs(json, &w);
+    rc = name == NULL ? write_all(paths, json, &w, err)
+                      : write_named(paths, name, json, &w, err);
     if (json) {
         json_close(&w);
         buf_add_char(out, '\n');
-    } else if (rc == 0 && files.n == 0) {
-        for (size_t i = 0; i < plugin_paths_count(paths); i++)
-            buf_printf(out, "no plugins in %s\n", plugin_paths_at(paths, i));
     }
-    plugin_list_free(&files);
     plugin_paths_free(paths);
     return rc != 0 ? rc : buf_check(out, "list of plugins", err);
 }
@@ -192,15 +231,15 @@ run(int argc, char **argv)
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("tuners", &err);
-    if (argc > 1) {
-        err_set(&err, ERR_USAGE, "unexpected '%s'", argv[1]);
+    if (argc > 2) {
+        err_set(&err, ERR_USAGE, "unexpected '%s'", argv[2]);
         return verb_fail("tuners", &err);
     }
     fd = verb_shield_stdout(&err);
     if (fd < 0)
         return verb_fail("tuners", &err);
     buf_init(&out, OUTPUT_MAX);
-    rc = list(w.path, w.json, &out, &err);
+    rc = list(w.path, argv[1], w.json, &out, &err);
     if (rc == 0)
         rc = file_write_all(fd, out.data, out.len, &err);
     close(fd);
@@ -212,11 +251,11 @@ const struct verb verb_tuners = {
     .name = "tuners",
     .summary = "list tuners, assessors and filters with their arguments",
     .help =
-        "usage: tunepipe tuners [--json] [--plugin-path FOLDERS]\n"
+        "usage: tunepipe tuners [NAME] [--json] [--plugin-path FOLDERS]\n"
         "\n"
-        "Lists each tuner, assessor and filter that an experiment can name,\n"
-        "with its arguments: type, range, default, meaning. A file that cannot\n"
-        "be used stands there with the reason.\n"
+        "Lists each tuner, assessor and filter that an experiment can name, or\n"
+        "that of this name, with its arguments: type, range, default, meaning.\n"
+        "A file that cannot be used stands there with the reason.\n"
         "\n"
         "  --plugin-path FOLDERS  looked through first; separated by colons\n"
         "  --json                 the same as a JSON array\n"
@@ -226,8 +265,9 @@ const struct verb verb_tuners = {
         "\n"
         "Exit status: 0 listed; 1 not all printed; 2 usage.\n"
         "\n"
-        "Example: tunepipe tuners --plugin-path ~/my-tuners\n",
+        "Example: tunepipe tuners tpe\n",
     .run = run,
     .options = options,
     .n_options = N_OPTIONS,
+    .operand = "TUNER",
 };

@@ -72,6 +72,27 @@ verb_printed(const char *verb, int status)
     return status == EXIT_DONE ? verb_fail(verb, &err) : status;
 }
 
+struct json_writer *
+verb_json_begin(struct verb_json *line)
+{
+    buf_init(&line->text, SIZE_MAX / 2);
+    line->writer = json_begin_object(&line->text);
+    return &line->writer;
+}
+
+int
+verb_json_print(struct verb_json *line, FILE *out, struct err *err)
+{
+    int rc;
+
+    json_end(&line->writer);
+    rc = buf_check(&line->text, "a line of JSON", err);
+    if (rc == 0)
+        fprintf(out, "%s\n", buf_text(&line->text));
+    buf_fini(&line->text);
+    return rc;
+}
+
 int
 verb_shield_stdout(struct err *err)
 {
@@ -80,4 +101,15 @@ verb_shield_stdout(struct err *err)
     if (fd < 0 || dup2(2, 1) < 0)
         return err_errno(err, ERR_SYSTEM, "standard output");
     return fd;
+}
+
+FILE *
+verb_own_stdout(struct err *err)
+{
+    int fd = verb_shield_stdout(err);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (fd >= 0 && out == NULL)
+        err_errno(err, ERR_SYSTEM, "standard output");
+    return out;
 }

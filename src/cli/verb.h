@@ -27,7 +27,11 @@ enum exit_status {
     EXIT_FINISH = 9,
 };
 
+#include "core/buf.h"
+#include "json_writer.h"
+
 #include <stddef.h>
+#include <stdio.h>
 
 struct err;
 struct option;
@@ -58,9 +62,22 @@ int verb_fail(const char *verb, const struct err *err);
  * that failed, which is told. */
 int verb_printed(const char *verb, int status);
 
+/* An object in JSON that a verb prints in a line of its own.  It is open when
+ * it begins; printing it closes all that is open, and frees it.  -1: out of
+ * memory, nothing is printed. */
+struct verb_json {
+    struct buf text;
+    struct json_writer writer;
+};
+struct json_writer *verb_json_begin(struct verb_json *line);
+int verb_json_print(struct verb_json *line, FILE *out, struct err *err);
+
 /* For verbs that load plugins: what those print goes to stderr from now on, so
  * that stdout holds the verb's own output alone.  Returns the descriptor for
  * that output; -1 on failure. */
 int verb_shield_stdout(struct err *err);
+/* The verb's own output as a stream, where plugins are loaded, too; NULL on
+ * failure. */
+FILE *verb_own_stdout(struct err *err);
 
 #endif

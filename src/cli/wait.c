@@ -16,16 +16,17 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REQUEST_MAX 4096
 
 static const char help[] =
-    "usage: tunepipe wait [DIR] EVENT [--timeout TIME] [--count N]\n"
+    "usage: tunepipe wait [DIR] [EVENT] [--timeout TIME] [--count N]\n"
     "\n"
     "Waits until something happens in an experiment that runs, and prints\n"
     "what, a line of JSON an event.  DIR is the folder that `tunepipe run`\n"
     "printed; without it the newest in ./tunepipe-experiments.  EVENT is a\n"
-    "name, or a pattern such as 'trial.*':\n"
+    "name, or a pattern such as 'trial.*'; without it the experiment's end:\n"
     "\n"
     "  experiment.started  experiment.paused  experiment.continued\n"
     "  experiment.ended  trial.waiting  trial.preparing  trial.prepared\n"
@@ -127,14 +128,14 @@ ask(struct control_client *c, const struct words *w, struct err *err)
     return rc == 0 ? take_answers(c, w, err) : -1;
 }
 
-/* Whether the experiment has ended in one of the wanted states, which its
- * folder tells. */
+/* Prints the end of an experiment that has ended, which its folder tells, where
+ * that is wanted.  False: it was not printed. */
 static bool
-has_ended(const char *folder, uint32_t wanted)
+has_ended(const char *folder, uint32_t wanted, struct err *err)
 {
-    struct json_writer w;
+    struct verb_json line;
+    struct json_writer *w;
     struct results *r;
-    struct buf line;
     bool ended;
 
     if ((wanted >> EVENT_EXPERIMENT_ENDED & 1) == 0)
@@ -142,16 +143,13 @@ has_ended(const char *folder, uint32_t wanted)
     r = results_load(folder, NULL);
     ended = r != NULL && r->state == RESULTS_ENDED;
     if (ended) {
-        buf_init(&line, REQUEST_MAX * 4);
-        w = json_begin_object(&line);
-        json_add_text(&w, "event", event_name(EVENT_EXPERIMENT_ENDED));
-        json_add_text(&w, "experiment", r->id);
-        json_add_text(&w, "folder", r->folder);
-        json_add_text(&w, "why", r->reason);
-        json_add_unsigned(&w, "trials", r->n);
-        json_close(&w);
-        puts(buf_text(&line));
-        buf_fini(&line);
+        w = verb_json_begin(&line);
+        json_add_text(w, "event", event_name(EVENT_EXPERIMENT_ENDED));
+        json_add_text(w, "experiment", r->id);
+        json_add_text(w, "folder", r->folder);
+        json_add_text(w, "why", r->reason);
+        json_add_unsigned(w, "trials", r->n);
+        ended = verb_json_print(&line, stdout, err) == 0;
     }
     results_free(r);
     return ended;
@@ -165,10 +163,30 @@ wait_for(const char *folder, const void *words, struct err *err)
     int rc;
 
     if (target_connect(&c, folder, err) != 0)
-        return w->count == 1 && has_ended(folder, w->wanted) ? 0 : -1;
+        return w->count == 1 && has_ended(folder, w->wanted, err) ? 0 : -1;
     rc = ask(&c, w, err);
     control_client_close(&c);
     return rc;
+}
+
+/* Takes the event off the operands [DIR] [EVENT]; one that is no event's name
+ * is DIR, where that is there. */
+static int
+take_event(int *argc, char **argv, struct words *w, struct err *err)
+{
+    const char *last = argv[*argc - 1];
+
+    w->event = event_name(EVENT_EXPERIMENT_ENDED);
+    if (*argc > 1 && (event_names_like(last, NULL) != 0 || *argc > 2 ||
+                      access(last, F_OK) != 0)) {
+        w->event = last;
+        --*argc;
+    }
+    w->wanted = event_names_like(w->event, err);
+    if (w->wanted != 0)
+        return 0;
+    err->code = ERR_USAGE;
+    return -1;
 }
 
 static int
@@ -179,19 +197,15 @@ run(int argc, char **argv)
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
         return verb_fail("wait", &err);
-    if (argc < 2 || argc > 3 || w.count == 0) {
+    if (argc > 3 || w.count == 0) {
         err_set(&err, ERR_USAGE,
-                argc < 2 || argc > 3 ? "expected an event; see --help"
-                                     : "--count: expected a number above 0");
+                argc > 3 ? "expected an event; see --help"
+                         : "--count: expected a number above 0");
         return verb_fail("wait", &err);
     }
-    w.event = argv[argc - 1];
-    w.wanted = event_names_like(w.event, &err);
-    if (w.wanted == 0) {
-        err.code = ERR_USAGE;
+    if (take_event(&argc, argv, &w, &err) != 0)
         return verb_fail("wait", &err);
-    }
-    return target_run("wait", argc - 1, argv, wait_for, &w);
+    return target_run("wait", argc, argv, wait_for, &w);
 }
 
 const struct verb verb_wait = {

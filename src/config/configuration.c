@@ -2,6 +2,7 @@
 #include "config/configuration.h"
 
 #include "config/keys.h"
+#include "config/overrides.h"
 #include "config/reader.h"
 #include "config/v1.h"
 #include "config/yaml.h"
@@ -210,6 +211,7 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
                        (d->final == FINAL_UNSET && x->metrics_pattern != NULL);
     find_mode(r, d, root);
     fill_tuner(x);
+    x->tuner_overridden = x->tuner.line >= READER_OPTION;
     if (is_incomplete(x))
         reader_problem(r, root->line, "the defaults", "out of memory");
 }
@@ -242,7 +244,7 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
         spacekey_check(r, d, root);
         wishes_check(r, &d->x.wishes);
         check_folder(r, d, root);
-        if (d->x.trial_command == NULL &&
+        if (d->x.trial_command.text == NULL &&
             yaml_get(root, "trialCommand") == NULL)
             reader_problem(r, root->line, "trialCommand", "is required");
     }
@@ -273,7 +275,11 @@ read_draft(struct draft *d, const char *path, const char *as,
            enum experiment_use use, struct problems *problems,
            struct problems *notes, struct err *err)
 {
-    struct reader r = {path, NULL, use == EXPERIMENT_DISPATCH, problems, notes};
+    struct reader r = {.file = path,
+                       .dispatches = use == EXPERIMENT_DISPATCH,
+                       .problems = problems,
+                       .notes = notes,
+                       .top = config_keys};
     struct yaml_node *root;
     struct buf text;
     int rc = -1;
@@ -291,6 +297,8 @@ read_draft(struct draft *d, const char *path, const char *as,
     root = yaml_parse(text.len > 0 ? text.data : "", text.len, path, problems);
     if (root != NULL) {
         v1_convert(&r, root);
+        if (d->x.overrides != NULL && root->kind == YAML_MAP)
+            overrides_put(&r, root, d->x.overrides);
         read_tree(&r, d, root);
     }
     yaml_free(root);
@@ -302,11 +310,13 @@ out:
 
 static struct experiment *
 read_one(const char *path, const char *as, const char *space,
-         enum experiment_use use, struct problems *problems,
+         const char *overrides, enum experiment_use use,
+         experiment_check *check, struct problems *problems,
          struct problems *notes, struct err *err)
 {
     struct draft d = {
-        .x = {.early_stopped = STOPPED_LATEST,
+        .x = {.concurrency = 1,
+              .early_stopped = STOPPED_LATEST,
               .sync = {SYNC_INTERVAL, SYNC_INTERVAL_MS_DEFAULT},
               .segments = {SEGMENT_SIZE_DEFAULT, OLD_KEEP},
               .grace_ms = GRACE_MS_DEFAULT,
@@ -317,8 +327,15 @@ read_one(const char *path, const char *as, const char *space,
               .on_failure = {.backoff_ms = FAILURE_BACKOFF_MS_DEFAULT}},
         .kept_space = space};
     struct experiment *x = NULL;
+    int rc = -1;
 
-    if (read_draft(&d, path, as, use, problems, notes, err) == 0) {
+    if (overrides != NULL && (d.x.overrides = strdup(overrides)) == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else
+        rc = read_draft(&d, path, as, use, problems, notes, err);
+    if (check != NULL && d.x.search_space != NULL && d.x.space_place != NULL)
+        check(&d.x, path, problems, notes);
+    if (rc == 0) {
         x = malloc(sizeof *x);
         if (x == NULL)
             err_set(err, ERR_MEMORY, "out of memory");
@@ -337,12 +354,23 @@ experiment_read(const char *path, enum experiment_use use,
                 struct problems *problems, struct problems *notes,
                 struct err *err)
 {
-    return read_one(path, NULL, NULL, use, problems, notes, err);
+    return read_one(path, NULL, NULL, NULL, use, NULL, problems, notes, err);
+}
+
+struct experiment *
+experiment_read_checked(const char *path, const char *overrides,
+                        experiment_check *check, struct problems *problems,
+                        struct problems *notes, struct err *err)
+{
+    return read_one(path, NULL, NULL, overrides, EXPERIMENT_RUN, check,
+                    problems, notes, err);
 }
 
 struct experiment *
 experiment_read_kept(const char *path, const char *original, const char *space,
-                     struct problems *problems, struct err *err)
+                     const char *overrides, struct problems *problems,
+                     struct err *err)
 {
-    return read_one(path, original, space, EXPERIMENT_RUN, problems, NULL, err);
+    return read_one(path, original, space, overrides, EXPERIMENT_RUN, NULL,
+                    problems, NULL, err);
 }

@@ -22,11 +22,22 @@ enum experiment_use {
 struct experiment *experiment_read(const char *path, enum experiment_use use,
                                    struct problems *problems,
                                    struct problems *notes, struct err *err);
+/* Reads and checks the file for a run; `overrides` (overrides.h; NULL: none)
+ * gives some of its keys in its place.  `check` (may be NULL) is called with
+ * what could be read, and the file's name, as soon as it has a search space,
+ * also where there are problems. */
+typedef void experiment_check(const struct experiment *x, const char *file,
+                              struct problems *problems,
+                              struct problems *notes);
+struct experiment *experiment_read_checked(
+    const char *path, const char *overrides, experiment_check *check,
+    struct problems *problems, struct problems *notes, struct err *err);
 /* Reads the copy that an experiment's folder keeps, with the search space as it
  * was sent: relative paths begin where the original stood, whose path is
- * `original`. */
+ * `original`; `overrides` as before. */
 struct experiment *experiment_read_kept(const char *path, const char *original,
                                         const char *space,
+                                        const char *overrides,
                                         struct problems *problems,
                                         struct err *err);
 

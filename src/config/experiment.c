@@ -3,6 +3,7 @@
 
 #include "config/labels.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +17,28 @@ algorithm_fini(struct algorithm *a)
     free(a->args);
 }
 
+const char *
+algorithm_plugin(const struct algorithm *a)
+{
+    return a->plugin != NULL ? a->plugin : a->name;
+}
+
 void
 experiment_fini(struct experiment *x)
 {
     free(x->file);
     free(x->folder);
+    free(x->overrides);
     free(x->name);
     free(x->search_space);
     free(x->space_place);
-    free(x->trial_command);
-    free(x->prepare_command);
+    free(x->space_named);
+    map_fini(&x->space_lines);
+    for (size_t i = 0; i < x->n_enqueued; i++)
+        free(x->enqueued[i].parameters);
+    free(x->enqueued);
+    free(x->trial_command.text);
+    free(x->prepare_command.text);
     free(x->trial_folder);
     free(x->working_folder);
     free(x->import);
@@ -72,4 +85,24 @@ bool
 experiment_is_direction(const char *word)
 {
     return strcmp(word, "minimize") == 0 || strcmp(word, "maximize") == 0;
+}
+
+void
+experiment_space_place(const struct experiment *x, const char *problem,
+                       char *out, size_t size)
+{
+    size_t len = strcspn(problem, ":");
+    uintptr_t line = 0;
+
+    /* The entry itself, or what it is a part of. */
+    while (len > 0 &&
+           (line = (uintptr_t)map_get(&x->space_lines, problem, len)) == 0)
+        do
+            len--;
+        while (len > 0 && problem[len] != '.' && problem[len] != '[');
+    if (line == 0)
+        snprintf(out, size, "%s", x->space_place);
+    else
+        snprintf(out, size, "%s:%u%s", x->space_named, (unsigned)line,
+                 x->space_key);
 }

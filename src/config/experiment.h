@@ -11,6 +11,8 @@
 #include "config/wishes.h"
 #include "core/log_policy.h"
 
+#include "core/map.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,24 +80,46 @@ struct algorithm {
     unsigned line; /* of the key `tuner` or `assessor` in the file; 0: absent */
 };
 
+/* The plugin's file or name; NULL: it is a Python class. */
+const char *algorithm_plugin(const struct algorithm *a);
+
+/* What a trial runs. */
+struct command_config {
+    char *text;    /* for /bin/sh -c; NULL: none */
+    unsigned line; /* of its key in the file */
+};
+
 /* A command that is run when something happens. */
 struct hook_config {
     char *glob;    /* of names of events, at least one of which it matches */
     char *command; /* for /bin/sh -c */
 };
 
+/* A set of parameters to try first, of which some may be missing. */
+struct enqueued {
+    char *parameters; /* JSON, one line */
+    unsigned line;    /* in the file */
+};
+
 struct experiment {
-    char *file;   /* the configuration, absolute */
-    char *folder; /* the folder that holds it: relative paths begin there */
-    char *name;   /* experimentName, else the file's name without its end */
+    char *file;      /* the configuration, absolute */
+    char *folder;    /* the folder that holds it: relative paths begin there */
+    char *overrides; /* keys that options of `run` gave in place of the file,
+                        see overrides.h; NULL: none */
+    char *name;      /* experimentName, else the file's name without its end */
 
     char *search_space;    /* JSON on one line */
     char *space_place;     /* where the space stands, for problems: "e.yml:3" */
-    char *trial_command;   /* for /bin/sh -c */
-    char *prepare_command; /* ours: before trialCommand; NULL: none */
-    uint64_t prepare_concurrency; /* ours; 0: as many as concurrency */
-    int64_t max_prepare_ms;       /* ours; 0: as max_trial_ms */
-    char *trial_folder;           /* trialCodeDirectory, absolute */
+    char *space_named;     /* the file there, */
+    const char *space_key; /* what follows the line */
+    struct map space_lines;    /* of its entries: experiment_space_place() */
+    struct enqueued *enqueued; /* ours: tried in this order */
+    size_t n_enqueued;
+    struct command_config trial_command;
+    struct command_config prepare_command; /* ours: before trialCommand */
+    uint64_t prepare_concurrency;          /* ours; 0: as many as concurrency */
+    int64_t max_prepare_ms;                /* ours; 0: as max_trial_ms */
+    char *trial_folder;                    /* trialCodeDirectory, absolute */
     char *import; /* ours: a file of finished trials, absolute; NULL: none */
     char *working_folder; /* experimentWorkingDirectory, absolute; default
                              "tunepipe-experiments" beside the file */
@@ -111,6 +135,7 @@ struct experiment {
     int64_t place_ms; /* ours: placeTimeout, for a trial that cannot start */
 
     struct algorithm tuner; /* EXPERIMENT_TUNER when absent */
+    bool tuner_overridden;  /* it is not the file's: see overrides.h */
     struct algorithm assessor;
     struct algorithm filters[EXPERIMENT_FILTERS_MAX]; /* ours: around the
                                                          tuner, outermost
@@ -156,5 +181,10 @@ bool experiment_is_direction(const char *word);
 
 /* The policy as "ignore", "latest" or "best". */
 const char *early_stopped_name(enum early_stopped policy);
+
+/* Where a problem with the search space, as src/space words it (its first word
+ * is the entry's place), stands: "e.yml:5: searchSpace", "space.json:3". */
+void experiment_space_place(const struct experiment *x, const char *problem,
+                            char *out, size_t size);
 
 #endif

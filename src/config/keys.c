@@ -52,6 +52,12 @@ set_algorithm(struct reader *r, const struct key *key,
     size_t before = r->problems->count;
 
     a->line = node->key_line;
+    if (node->kind == YAML_SCALAR) {
+        reader_problem(r, node->line, path,
+                       "expected a map such as {name: %.100s}, got a text",
+                       node->text);
+        return;
+    }
     read_map(r, key->keys, node, path, target);
     if (node->kind == YAML_MAP && node->count > 0 &&
         r->problems->count == before)
@@ -209,28 +215,79 @@ set_failure(struct reader *r, const struct key *key,
 
 /* ---- searchSpace, searchSpaceFile ---- */
 
+/* Notes the lines of the entries, and of what belongs to each, by the places
+ * that src/space names.  One that cannot be noted is told by a line above it.
+ */
+static void
+note_lines(struct map *lines, const struct yaml_node *space, const char *before)
+{
+    size_t len = strlen(before);
+    char *place = NULL;
+
+    for (const struct yaml_node *n = space->children; n != NULL; n = n->next) {
+        size_t i = 0;
+
+        if (asprintf(&place, "%s%s%s", before,
+                     len > 0 && before[len - 1] != '.' ? "." : "", n->key) < 0)
+            return;
+        map_put(lines, place, strlen(place), (void *)(uintptr_t)n->key_line);
+        if (n->kind == YAML_MAP)
+            note_lines(lines, n, place);
+        for (const struct yaml_node *e = n->children;
+             n->kind == YAML_SEQUENCE && e != NULL; e = e->next, i++) {
+            char *inner = NULL;
+
+            if (e->kind == YAML_MAP &&
+                asprintf(&inner, "%s[%zu].", before, i) >= 0)
+                note_lines(lines, e, inner);
+            free(inner);
+        }
+        free(place);
+    }
+}
+
+/* JSON is YAML, but for what is wrong with neither. */
+static void
+note_json_lines(struct map *lines, const struct buf *text)
+{
+    struct problems ignored;
+    struct yaml_node *root;
+
+    problems_init(&ignored);
+    root = yaml_parse(text->data, text->len, "", &ignored);
+    if (root != NULL && root->kind == YAML_MAP)
+        note_lines(lines, root, "");
+    yaml_free(root);
+    problems_fini(&ignored);
+}
+
 /* Reads the text of a search space's file, by NNI's rule: it is JSON, or else
  * YAML. */
 static char *
-space_from_text(struct reader *r, const char *path, struct buf *text)
+space_from_text(struct reader *r, struct draft *d, struct buf *text)
 {
+    const char *path = d->space_file;
     struct json *doc =
         json_parse(text->data, text->len, JSON_COMMENTS | JSON_UNIQUE, NULL);
-    struct reader inner = {path, r->folder, r->dispatches, r->problems,
-                           r->notes};
+    struct reader inner = *r;
     struct yaml_node *root;
     char *space = NULL;
     struct buf out;
 
+    inner.file = path;
+    inner.top = NULL;
     if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT) {
         buf_init(&out, 8 * YAML_TEXT_MAX);
         jval_write(json_root(doc), &out);
         space = buf_take(&out);
         buf_fini(&out);
+        note_json_lines(&d->x.space_lines, text);
     } else {
         root = yaml_parse(text->data, text->len, path, r->problems);
         if (root != NULL)
             set_json_map(&inner, NULL, root, "search space", &space);
+        if (root != NULL && root->kind == YAML_MAP)
+            note_lines(&d->x.space_lines, root, "");
         yaml_free(root);
     }
     json_free(doc);
@@ -251,7 +308,7 @@ read_space_file(struct reader *r, struct draft *d)
         reader_problem(r, d->space_file_line, "searchSpaceFile",
                        "%s is empty; an empty space is {}", d->space_file);
     else
-        d->x.search_space = space_from_text(r, d->space_file, &text);
+        d->x.search_space = space_from_text(r, d, &text);
     buf_fini(&text);
 }
 
@@ -264,7 +321,9 @@ name_space_place(struct reader *r, struct draft *d)
                                               r->file, d->space_line);
 
     d->x.space_place = rc < 0 ? NULL : place;
-    if (rc < 0)
+    d->x.space_named = strdup(d->space_file != NULL ? d->space_file : r->file);
+    d->x.space_key = d->space_file != NULL ? "" : ": searchSpace";
+    if (rc < 0 || d->x.space_named == NULL)
         reader_problem(r, d->space_line, "searchSpace", "out of memory");
 }
 
@@ -758,8 +817,7 @@ set_seed(struct reader *r, const struct key *key, const struct yaml_node *node,
     d->x.has_seed =
         yaml_uint(node, &d->x.seed) && d->x.seed <= (uint64_t)INT64_MAX;
     if (!d->x.has_seed)
-        reader_problem(r, node->line, path,
-                       "expected an integer from 0 to 2^63-1");
+        reader_expected(r, node, path, "an integer from 0 to 2^63-1");
 }
 
 static void
@@ -809,6 +867,8 @@ set_space(struct reader *r, const struct key *key, const struct yaml_node *node,
     struct draft *d = target;
 
     d->space_line = node->key_line;
+    if (node->kind == YAML_MAP)
+        note_lines(&d->x.space_lines, node, "");
     set_json_map(r, key, node, path, &d->x.search_space);
 }
 
@@ -820,6 +880,36 @@ set_space_file(struct reader *r, const struct key *key,
 
     d->space_file_line = node->key_line;
     set_path(r, key, node, path, &d->space_file);
+}
+
+/* Reads enqueue into a struct draft: the sets are checked where the search
+ * space is known. */
+static void
+set_enqueue(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    struct experiment *x = &((struct draft *)target)->x;
+    char place[KEY_PATH_MAX];
+
+    if (node->kind != YAML_SEQUENCE) {
+        reader_problem(r, node->line, path,
+                       "expected a list of maps from parameters to values, "
+                       "got %s",
+                       yaml_type_name(node));
+        return;
+    }
+    x->enqueued =
+        calloc(node->count > 0 ? node->count : 1, sizeof *x->enqueued);
+    if (x->enqueued == NULL)
+        reader_problem(r, node->line, path, "out of memory");
+    for (const struct yaml_node *c = node->children;
+         c != NULL && x->enqueued != NULL; c = c->next) {
+        struct enqueued *e = &x->enqueued[x->n_enqueued];
+
+        snprintf(place, sizeof place, "%s[%zu]", path, x->n_enqueued++);
+        e->line = c->line;
+        set_json_map(r, key, c, place, &e->parameters);
+    }
 }
 
 static void
@@ -933,7 +1023,7 @@ static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
 
 static const struct key service_keys[] = {
     {"platform", NULL, 0, KEY_REQUIRED, NULL, NULL, NULL},
-    HELD("trialCommand", set_text, x.trial_command, 0),
+    HELD("trialCommand", set_command, x.trial_command, 0),
     HELD("trialCodeDirectory", set_path, x.trial_folder, 0),
     HELD("debug", set_bool, x.debug, 0),
     IDLE("nniManagerIp", NULL),
@@ -958,9 +1048,9 @@ const struct key config_keys[] = {
     {"experimentType", set_word, OF(ignored), 0, NULL, type_words, NULL},
     {"searchSpace", set_space, 0, 0, NULL, NULL, NULL},
     {"searchSpaceFile", set_space_file, 0, 0, NULL, NULL, NULL},
-    HELD("trialCommand", set_text, x.trial_command, 0),
+    HELD("trialCommand", set_command, x.trial_command, 0),
     HELD("trialCodeDirectory", set_path, x.trial_folder, 0),
-    HELD("trialConcurrency", set_count, x.concurrency, KEY_REQUIRED),
+    HELD("trialConcurrency", set_count, x.concurrency, 0),
     HELD("maxTrialNumber", set_count, x.max_trials, 0),
     HELD("maxExperimentDuration", set_duration, x.max_experiment_ms, 0),
     HELD("maxTrialDuration", set_duration, x.max_trial_ms, 0),
@@ -991,7 +1081,7 @@ const struct key config_keys[] = {
      NULL, NULL},
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     {"checkpoints", set_map, 0, 0, NULL, NULL, checkpoints_keys},
-    HELD("prepareCommand", set_text, x.prepare_command, 0),
+    HELD("prepareCommand", set_command, x.prepare_command, 0),
     HELD("maxPrepareDuration", set_duration, x.max_prepare_ms, 0),
     HELD("prepareConcurrency", set_count, x.prepare_concurrency, 0),
     HELD("grace", set_duration, x.grace_ms, 0),
@@ -1001,6 +1091,7 @@ const struct key config_keys[] = {
     HELD("maxTrialHours", set_hours, x.max_trial_hours, 0),
     HELD("deterministic", set_bool, x.deterministic, 0),
     HELD("import", set_path, x.import, 0),
+    {"enqueue", set_enqueue, 0, 0, NULL, NULL, NULL},
     HELD("trialIdleTimeout", set_duration, x.max_idle_ms, 0),
     {"onFailure", set_failure, OF(x.on_failure), 0, NULL, NULL, failure_keys},
     {"onRepeatedFailure", set_word, OF(x.on_repeated), 0, NULL, repeated_words,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config/reader.h"
 
+#include "config/experiment.h"
 #include "config/yaml.h"
 #include "core/buf.h"
 #include "core/nearest.h"
@@ -15,6 +16,21 @@
 #define KEYS_MAX 128
 #define JSON_TEXT_MAX (8 * YAML_TEXT_MAX)
 
+/* Writes where it stands, in the file or on the command line. */
+static void
+write_place(const struct reader *r, unsigned line, const char *path, char *out,
+            size_t size)
+{
+    size_t i = line - READER_OPTION;
+
+    if (line < READER_OPTION)
+        snprintf(out, size, "%s:%u: %s", r->file, line, path);
+    else if (strcmp(path, r->option_keys[i]) == 0)
+        snprintf(out, size, "--%s", r->options[i]);
+    else
+        snprintf(out, size, "--%s: %s", r->options[i], path);
+}
+
 void
 reader_problem(struct reader *r, unsigned line, const char *path,
                const char *fmt, ...)
@@ -25,7 +41,7 @@ reader_problem(struct reader *r, unsigned line, const char *path,
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    snprintf(place, sizeof place, "%s:%u: %s", r->file, line, path);
+    write_place(r, line, path, place, sizeof place);
     problems_add(r->problems, place, "%s", text);
 }
 
@@ -36,8 +52,37 @@ reader_note(struct reader *r, unsigned line, const char *path, const char *text)
 
     if (r->notes == NULL)
         return;
-    snprintf(place, sizeof place, "%s:%u: %s", r->file, line, path);
+    write_place(r, line, path, place, sizeof place);
     problems_add(r->notes, place, "%s", text);
+}
+
+static const struct key *
+find_key(const struct key *keys, const char *name)
+{
+    for (const struct key *k = keys; k->name != NULL; k++)
+        if (!(k->flags & KEY_REFUSED) && strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
+/* Of a key that is known elsewhere, at the top or in one of its maps, says
+ * where it belongs. */
+static bool
+tell_home(const struct reader *r, const struct key *keys, const char *name,
+          char *out, size_t size)
+{
+    if (r->top == NULL)
+        return false;
+    if (keys != r->top && find_key(r->top, name) != NULL) {
+        snprintf(out, size, "; it stands at the top, beside trialCommand");
+        return true;
+    }
+    for (const struct key *k = r->top; keys == r->top && k->name != NULL; k++)
+        if (k->keys != NULL && find_key(k->keys, name) != NULL) {
+            snprintf(out, size, "; it belongs into '%s'", k->name);
+            return true;
+        }
+    return false;
 }
 
 static void
@@ -51,7 +96,10 @@ unknown_key(struct reader *r, const struct key *keys,
     for (const struct key *k = keys; k->name != NULL && n < KEYS_MAX; k++)
         if (!(k->flags & KEY_REFUSED))
             names[n++] = k->name;
-    nearest_hint(node->key, names, n, hint, sizeof hint);
+    if (!tell_home(r, keys, node->key, hint, sizeof hint) &&
+        nearest_hint(node->key, names, n, hint, sizeof hint)[0] == '\0' &&
+        find_key(keys, "classArgs") != NULL)
+        snprintf(hint, sizeof hint, "; arguments stand in 'classArgs'");
     reader_problem(r, node->key_line, path, "unknown key%s", hint);
 }
 
@@ -123,7 +171,16 @@ void
 reader_expected(struct reader *r, const struct yaml_node *node,
                 const char *path, const char *expected)
 {
-    if (node->kind == YAML_SCALAR)
+    struct yaml_node bare = *node;
+
+    bare.plain = true;
+    if (node->kind == YAML_SCALAR && node->line < READER_OPTION &&
+        yaml_type(node) == YAML_TYPE_TEXT && yaml_type(&bare) != YAML_TYPE_TEXT)
+        reader_problem(r, node->line, path,
+                       "expected %s, got the text '%.100s': leave the quotes "
+                       "out",
+                       expected, node->text);
+    else if (node->kind == YAML_SCALAR)
         reader_problem(r, node->line, path, "expected %s, got '%.100s'",
                        expected, node->text);
     else
@@ -178,6 +235,16 @@ set_text(struct reader *r, const struct key *key, const struct yaml_node *node,
     (void)key;
     if (is_text(r, node, path, "a text"))
         store(r, node, path, target, strdup(node->text));
+}
+
+void
+set_command(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    struct command_config *c = target;
+
+    c->line = node->key_line;
+    set_text(r, key, node, path, &c->text);
 }
 
 char *

@@ -51,9 +51,18 @@ struct reader {
     bool dispatches; /* for `dispatch`: keys that are for `run` alone are passed
                         over */
     struct problems *problems, *notes;
+    const struct key
+        *top; /* the keys of the whole document; NULL: another one */
+    /* Options of the command line, and the keys in place of which they stand.
+     */
+    const char *const *options, *const *option_keys;
 };
 
-/* Adds "FILE:LINE: PATH: text". */
+/* What comes from option I counts as standing in line READER_OPTION + I; no
+ * file has so many lines. */
+#define READER_OPTION 0x80000000u
+
+/* Adds "FILE:LINE: PATH: text", or "--OPTION: text". */
 void reader_problem(struct reader *r, unsigned line, const char *path,
                     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Adds a problem with a value: "expected ..., got ...". */
@@ -75,6 +84,7 @@ char *reader_resolve(const struct reader *r, const char *path);
 
 key_set set_text;     /* char ** */
 key_set set_path;     /* char **: absolute */
+key_set set_command;  /* struct command_config * */
 key_set set_count;    /* uint64_t *: >= 1 */
 key_set set_duration; /* int64_t *: milliseconds, > 0 */
 key_set set_bool;     /* bool * */

@@ -32,7 +32,8 @@ static const char defs[] =
     "    \"space\": {\"type\": [\"object\", \"null\"], "
     "\"additionalProperties\": {\"type\": \"object\", \"required\": "
     "[\"_type\", \"_value\"], \"properties\": {\"_type\": {\"enum\": "
-    "[\"choice\", \"randint\", \"uniform\", \"quniform\", \"loguniform\", "
+    "[\"choice\", \"randint\", \"qrandint\", \"lograndint\", "
+    "\"uniform\", \"quniform\", \"loguniform\", "
     "\"qloguniform\", \"normal\", \"qnormal\", \"lognormal\", "
     "\"qlognormal\"]}, \"_value\": {\"type\": \"array\"}}}}";
 
@@ -40,8 +41,9 @@ static const struct {
     key_set *set;
     const char *def;
 } types[] = {
-    {set_text, "text"}, {set_path, "text"},         {set_count, "count"},
-    {set_bool, "bool"}, {set_duration, "duration"}, {set_json_map, "map"},
+    {set_text, "text"},    {set_command, "text"}, {set_path, "text"},
+    {set_count, "count"},  {set_bool, "bool"},    {set_duration, "duration"},
+    {set_json_map, "map"},
 };
 
 #define TOLD(algorithm)                                                    \

@@ -22,7 +22,8 @@
 #define TAG_TEXT "tag:yaml.org,2002:str"
 
 struct builder {
-    const char *file;
+    const char *text, *file;
+    size_t len; /* of the text */
     struct problems *problems;
     struct yaml_node *root;
     struct {
@@ -98,6 +99,22 @@ yaml_put(struct yaml_node *map, struct yaml_node *next, const char *key,
     *at = node;
     map->count++;
     return 0;
+}
+
+struct yaml_node *
+yaml_new_text(unsigned line, const char *text, size_t len)
+{
+    struct yaml_node *node = yaml_new_map(line);
+
+    if (node == NULL)
+        return NULL;
+    node->kind = YAML_SCALAR;
+    node->text = strndup(text, len);
+    node->len = len;
+    if (node->text != NULL)
+        return node;
+    yaml_free(node);
+    return NULL;
 }
 
 struct yaml_node *
@@ -269,18 +286,41 @@ take_event(struct builder *b, const yaml_event_t *event)
     return 0;
 }
 
+/* What is perhaps wrong with a line that libyaml cannot read. */
+static const char *
+guess(const struct builder *b, const yaml_parser_t *parser)
+{
+    const char *at = b->text, *end = b->text + b->len;
+    const char *problem = parser->problem;
+
+    for (size_t n = parser->problem_mark.line; n > 0 && at < end; at++)
+        n -= *at == '\n';
+    while (at < end && *at == ' ')
+        at++;
+    if (at < end && *at == '\t')
+        return "; there is a tab: indent with spaces";
+    if (problem != NULL && (strstr(problem, "expected key") != NULL ||
+                            strstr(problem, "expected '-'") != NULL ||
+                            strstr(problem, "mapping values") != NULL))
+        return "; is the line indented otherwise than those around it, or a "
+               "text without quotes that needs them?";
+    if (problem != NULL && strstr(problem, "expected ','") != NULL)
+        return "; is a brace or a bracket above not closed?";
+    return "";
+}
+
 static int
 refuse_syntax(struct builder *b, const yaml_parser_t *parser)
 {
-    char what[256];
+    char what[400];
 
     if (parser->error == YAML_MEMORY_ERROR)
         return refuse(b, parser->mark.line + 1, "out of memory");
-    snprintf(what, sizeof what, "not valid YAML: %s%s%s (column %zu)",
+    snprintf(what, sizeof what, "not valid YAML: %s%s%s (column %zu)%s",
              parser->problem != NULL ? parser->problem : "unreadable",
              parser->context != NULL ? ", " : "",
              parser->context != NULL ? parser->context : "",
-             parser->problem_mark.column + 1);
+             parser->problem_mark.column + 1, guess(b, parser));
     return refuse(b, parser->problem_mark.line + 1, what);
 }
 
@@ -310,7 +350,8 @@ struct yaml_node *
 yaml_parse(const char *text, size_t len, const char *file,
            struct problems *problems)
 {
-    struct builder b = {.file = file, .problems = problems};
+    struct builder b = {
+        .text = text, .file = file, .len = len, .problems = problems};
     size_t before = problems->count;
     yaml_parser_t parser;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* yaml.h - a YAML text as a tree with a line for every node, which only
- * config/v1.c changes; the only header behind which libyaml lies.
+ * config/v1.c and config/overrides.c change; the only header behind which
+ * libyaml lies.
  *
  * One document, at most YAML_TEXT_MAX bytes and YAML_DEPTH_MAX levels; no
  * anchors, no aliases, no tags but !!str, no key twice in one map.  Plain
@@ -58,6 +59,8 @@ struct yaml_node *yaml_take(struct yaml_node *map, struct yaml_node *node);
  * (NULL: as the last).  -1: out of memory. */
 int yaml_put(struct yaml_node *map, struct yaml_node *next, const char *key,
              struct yaml_node *node);
+/* A new text, whose type is not open; NULL: out of memory. */
+struct yaml_node *yaml_new_text(unsigned line, const char *text, size_t len);
 /* A new map without members, counted as standing in `line`; NULL: out of
  * memory. */
 struct yaml_node *yaml_new_map(unsigned line);

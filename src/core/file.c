@@ -244,3 +244,20 @@ file_program_folder(void)
     *slash = '\0';
     return strdup(path);
 }
+
+char *
+file_shared(const char *tree, const char *name)
+{
+    char *folder = file_program_folder(), *path, *found = NULL;
+
+    for (int i = 0; i < 2 && folder != NULL && found == NULL; i++) {
+        if (asprintf(&path, "%s/%s%s/%s", folder,
+                     i == 0 ? "../share/tunepipe" : "../../",
+                     i == 0 ? "" : tree, name) < 0)
+            break;
+        found = realpath(path, NULL);
+        free(path);
+    }
+    free(folder);
+    return found;
+}

@@ -45,4 +45,9 @@ char *file_join(const char *folder, const char *name);
  * system does not tell. */
 char *file_program_folder(void);
 
+/* The path, to be freed, of a file that is installed in share/tunepipe and that
+ * in the source tree lies in `tree`, where it was written; NULL: it is not
+ * there. */
+char *file_shared(const char *tree, const char *name);
+
 #endif

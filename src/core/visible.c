@@ -4,7 +4,6 @@
 #include "core/buf.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +30,28 @@ decode(const unsigned char *text, size_t len, uint32_t *out)
     return n;
 }
 
-/* Whether a terminal obeys the character, or shows nothing for it. */
-static bool
-is_obeyed(uint32_t c)
+bool
+visible_is_plain(uint32_t c)
 {
-    return c < ' ' || (c >= 0x7f && c < 0xa0) ||       /* C0, DEL, C1 */
-           c == 0x61c || c == 0x200e || c == 0x200f || /* direction marks */
-           (c >= 0x2028 && c <= 0x202e) || /* lines; embeddings, overrides */
-           (c >= 0x2066 && c <= 0x2069) || /* isolates */
-           c == 0xfeff;
+    static const struct {
+        uint32_t first, last;
+    } acting[] = {
+        {0, 0x1f},          {0x7f, 0x9f}, /* C0, DEL, C1 */
+        {0xad, 0xad},       /* a hyphen, at the end of a line only */
+        {0x61c, 0x61c},     /* a mark of the direction */
+        {0x180e, 0x180e},   /* no width */
+        {0x200b, 0x200f},   /* no width; two marks */
+        {0x2028, 0x202e},   /* lines; embeddings, overrides */
+        {0x2060, 0x206f},   /* no width; isolates */
+        {0xfeff, 0xfeff},   /* no width */
+        {0xfff9, 0xfffb},   /* annotations */
+        {0xe0000, 0xe0fff}, /* tags: ASCII unseen */
+    };
+
+    for (size_t i = 0; i < sizeof acting / sizeof *acting; i++)
+        if (c <= acting[i].last)
+            return c < acting[i].first;
+    return true;
 }
 
 /* How many bytes the next character takes, at least one; *plain: it can be
@@ -50,7 +62,7 @@ next(const char *text, size_t len, bool *plain)
     uint32_t c = 0;
     size_t n = decode((const unsigned char *)text, len, &c);
 
-    *plain = n > 0 && !is_obeyed(c);
+    *plain = n > 0 && visible_is_plain(c);
     return n == 0 ? 1 : n;
 }
 

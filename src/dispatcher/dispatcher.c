@@ -572,18 +572,19 @@ look_at_workers(struct dispatcher *d)
 }
 
 /* Syncs the log, or tries again to write it, and hands on the inputs that
- * waited for it. */
+ * waited for it.  Behind one of them the next may have to wait again: whether
+ * the log can be written, and more may be read, is looked at last. */
 static void
 tend_commandlog(struct dispatcher *d)
 {
     if (logwriter_tend(d->commandlog, d->err) != 0)
         fail_log(d);
+    if (!logwriter_held(d->commandlog)) {
+        if (d->inbound.waits)
+            take_inbound(d);
+        companions_go_on(d->companions);
+    }
     tell_log_trouble(d);
-    if (logwriter_held(d->commandlog))
-        return;
-    if (d->inbound.waits)
-        take_inbound(d);
-    companions_go_on(d->companions);
 }
 
 static int

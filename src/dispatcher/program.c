@@ -2,6 +2,7 @@
 #include "dispatcher/program.h"
 
 #include "core/err.h"
+#include "core/file.h"
 #include "core/process.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 
 #define SEED_NAME "TUNEPIPE_SEED"
 #define DIRECTION_NAME "TUNEPIPE_DIRECTION"
+#define PYTHON_MODULE "tunepipe_tuner.py"
 
 /* Says in err what failed, and what an errno of exec(2) does not tell of it. */
 static int
@@ -49,6 +51,26 @@ refuse_start(const struct process_spawn *how,
     return err_set(err, ERR_PLUGIN, "%s: cannot start: %s", name, what);
 }
 
+/* PYTHONPATH=... with the folder of our module last, so that it hides none of
+ * the user's; to be freed.  NULL: the module is not there. */
+static char *
+make_python_path(void)
+{
+    char *module = file_shared("tuners/exec", PYTHON_MODULE), *var = NULL;
+    const char *path = getenv("PYTHONPATH");
+
+    if (module == NULL)
+        return NULL;
+    *strrchr(module, '/') = '\0';
+    if (path == NULL)
+        path = "";
+    if (asprintf(&var, "PYTHONPATH=%s%s%s", path, path[0] != '\0' ? ":" : "",
+                 module) < 0)
+        var = NULL;
+    free(module);
+    return var;
+}
+
 int
 program_start(struct program *p, const char *const *argv, const char *folder,
               uint64_t seed, const char *direction, size_t max_payload,
@@ -56,7 +78,8 @@ program_start(struct program *p, const char *const *argv, const char *folder,
 {
     static const char *const unset[] = {DIRECTION_NAME, NULL};
     char number[sizeof SEED_NAME + 22], word[sizeof DIRECTION_NAME + 20];
-    char *ours[] = {number, direction != NULL ? word : NULL, NULL};
+    char *python_path = make_python_path(), *ours[4] = {number};
+    size_t n = 1;
     struct process_failure failure = {.step = PROCESS_MADE, .number = ENOMEM};
     int pipes[3];
     struct process_spawn how = {
@@ -72,9 +95,14 @@ program_start(struct program *p, const char *const *argv, const char *folder,
     snprintf(number, sizeof number, SEED_NAME "=%" PRIu64, seed);
     snprintf(word, sizeof word, DIRECTION_NAME "=%s",
              direction != NULL ? direction : "");
+    if (direction != NULL)
+        ours[n++] = word;
+    if (python_path != NULL)
+        ours[n++] = python_path;
     how.env = env = process_environment(ours, unset);
     p->pid = env != NULL ? process_spawn(&how, &p->pidfd, &failure) : -1;
     free(env);
+    free(python_path);
     if (p->pid < 0) {
         *p = (struct program)PROGRAM_NONE;
         return refuse_start(&how, &failure, err);

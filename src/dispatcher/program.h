@@ -32,9 +32,10 @@ struct program {
         .pid = 0, .pidfd = -1, .channel = {.in = -1, .out = -1 } \
     }
 
-/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment and,
- * unless `direction` is NULL, TUNEPIPE_DIRECTION, in `folder` (NULL: where this
- * process is); no program may run in *p.  -1: err tells why, and none does. */
+/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment, the
+ * folder of tunepipe_tuner.py last in its PYTHONPATH and, unless `direction` is
+ * NULL, TUNEPIPE_DIRECTION, in `folder` (NULL: where this process is); no
+ * program may run in *p.  -1: err tells why, and none does. */
 int program_start(struct program *p, const char *const *argv,
                   const char *folder, uint64_t seed, const char *direction,
                   size_t max_payload, struct err *err);

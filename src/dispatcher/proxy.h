@@ -91,7 +91,8 @@ struct proxy {
                        "": none */
     bool ready;     /* the program has sent an ID */
     bool gone;      /* no program runs */
-    bool ended;     /* a failure of the program ended this side */
+    bool ended;     /* a failure of the program ended this side, and with it
+                       the session: it takes in nothing that comes later */
 };
 
 void proxy_init(struct proxy *p, const struct proxy_kind *kind,

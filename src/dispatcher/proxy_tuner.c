@@ -202,7 +202,7 @@ send_out(struct proxy_tuner *t)
     for (size_t i = 0; trials != NULL && i < n; i++) {
         /* the new program does not know it: a result will be an import */
         if (trials[i]->ended) {
-            trials[i]->foreign = true;
+            trials[i]->foreign = TRIAL_RECOVERED;
             continue;
         }
         trials[i]->tuner_id = trials[i]->id;

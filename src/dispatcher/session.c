@@ -100,6 +100,15 @@ wrap_defaults(struct session *s, const struct session_setup *setup,
     return 0;
 }
 
+/* Puts the place before an error with what stands in that line; returns -1. */
+static int
+fail_at(const struct session_setup *setup, unsigned line, struct err *err)
+{
+    if (setup->file != NULL && line > 0)
+        err_place(err, "%s:%u", setup->file, line);
+    return -1;
+}
+
 static int
 wrap_with_filter(struct session *s, const struct session_setup *setup,
                  const struct session_filter *f, const struct log *log,
@@ -111,7 +120,7 @@ wrap_with_filter(struct session *s, const struct session_setup *setup,
                  : tuner_wrap(s->tuner, setup->paths, name, f->args, log, err);
 
     free(name);
-    return rc;
+    return rc == 0 ? 0 : fail_at(setup, f->line, err);
 }
 
 /* Puts the filters around the tuner, from the inside out.  The default ones lie
@@ -160,7 +169,8 @@ load_tuner(struct session *s, const struct session_setup *setup,
 {
     if (!proxy_is_named(setup->tuner)) {
         s->tuner = open_tuner(setup, log, err);
-        return s->tuner == NULL ? -1 : wrap_tuner(s, setup, log, err);
+        return s->tuner == NULL ? fail_at(setup, setup->tuner_line, err)
+                                : wrap_tuner(s, setup, log, err);
     }
     if (setup->n_filters > 0)
         return err_set(err, ERR_CONFIG,
@@ -173,7 +183,9 @@ load_tuner(struct session *s, const struct session_setup *setup,
                        "which draws no samples");
     s->setups[SENDER_DEFAULT] =
         proxy_setup_read("tuner", setup->tuner_args, setup->seed, err);
-    return s->setups[SENDER_DEFAULT] == NULL ? -1 : 0;
+    return s->setups[SENDER_DEFAULT] == NULL
+               ? fail_at(setup, setup->tuner_line, err)
+               : 0;
 }
 
 static bool
@@ -224,14 +236,19 @@ load_assessor(struct session *s, const struct session_setup *setup,
     if (setup->assessor == NULL)
         return 0;
     if (is_advised(s))
-        return refuse_assessor(s, setup, log, err);
+        return refuse_assessor(s, setup, log, err) == 0
+                   ? 0
+                   : fail_at(setup, setup->assessor_line, err);
     if (!proxy_is_named(setup->assessor)) {
         s->assessor = open_assessor(setup, log, err);
-        return s->assessor == NULL ? -1 : 0;
+        return s->assessor == NULL ? fail_at(setup, setup->assessor_line, err)
+                                   : 0;
     }
     s->setups[SENDER_ASSESSOR] =
         proxy_setup_read("assessor", setup->assessor_args, setup->seed, err);
-    return s->setups[SENDER_ASSESSOR] == NULL ? -1 : 0;
+    return s->setups[SENDER_ASSESSOR] == NULL
+               ? fail_at(setup, setup->assessor_line, err)
+               : 0;
 }
 
 /* The longest payload that fits into the manager's frames. */

@@ -33,6 +33,7 @@ struct session_filter {
     const char *name; /* of a plugin, or its file */
     struct jval args; /* an object, or null */
     bool logged;      /* the name is from a log, and never taken for a file */
+    unsigned line;    /* in session_setup.file; 0: it is not from there */
 };
 
 struct session_setup {
@@ -54,6 +55,9 @@ struct session_setup {
     bool tuner_logged, assessor_logged; /* the name is from a log, and never
                                            taken for a file */
     const char *program_folder;         /* where programs run; NULL: here */
+    /* Where what is wrong with them stands, for errors. */
+    const char *file;                   /* NULL: no file */
+    unsigned tuner_line, assessor_line; /* 0: it is not from there */
     /* For a tuner that wants a folder for checkpoints and is given none, see
      * given_arg.h; NULL: none. */
     const char *checkpoint_folder;

@@ -308,14 +308,15 @@ load_one(struct trials *t, struct unpack *in)
     uint64_t id = unpack_u64(in);
     const char *label = unpack_text(in), *parameters;
     bool told = unpack_bool(in), ended = unpack_bool(in);
-    bool foreign = unpack_bool(in), unfit = unpack_bool(in);
+    uint64_t foreign = unpack_u64(in);
+    bool unfit = unpack_bool(in);
     size_t n_dims;
     double *x = load_point(in, &n_dims);
     uint64_t theirs = unpack_u64(in);
     struct trial *trial = NULL;
 
     parameters = unpack_text(in);
-    if (!in->failed && !(told && ended))
+    if (!in->failed && !(told && ended) && foreign <= TRIAL_CUSTOM)
         trial = trials_add(t, id, label, x, n_dims);
     free(x);
     if (trial == NULL || (parameters != NULL &&
@@ -326,7 +327,7 @@ load_one(struct trials *t, struct unpack *in)
     t->n_out -= ended;
     trial->result_told = told;
     trial->ended = ended;
-    trial->foreign = foreign;
+    trial->foreign = (enum trial_source)foreign;
     trial->unfit = unfit;
     trial->tuner_id = theirs;
 }

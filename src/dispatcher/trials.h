@@ -15,14 +15,20 @@
 
 #define RESULTLESS_MAX 65536
 
+/* Whose its parameters are, to the tuner; the values stand in snapshots. */
+enum trial_source {
+    TRIAL_SUGGESTED = 0,
+    TRIAL_RECOVERED = 1, /* not suggested here, or for an older space */
+    TRIAL_CUSTOM = 2,    /* the user's */
+};
+
 struct trial {
     uint64_t id;
-    char *label;             /* NULL: it has an id alone */
-    bool result_told, ended; /* the tuner knows its result; its end */
-    bool foreign; /* the tuner did not suggest it here: recovered (AD), or of an
-                     older space */
-    bool unfit;   /* its point is of an older search space and does not fit the
-                     new one */
+    char *label;               /* NULL: it has an id alone */
+    bool result_told, ended;   /* the tuner knows its result; its end */
+    enum trial_source foreign; /* the tuner did not suggest it here */
+    bool unfit; /* its point is of an older search space and does not fit the
+                   new one */
     struct trial *older, *newer; /* among those that ended without a result */
     size_t n_dims;
     double *x;

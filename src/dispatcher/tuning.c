@@ -166,7 +166,8 @@ tell_result(struct tuning *t, struct trial *trial, const char *job,
                             true);
     } else {
         if (trial->foreign)
-            result->how = TP_RESULT_IMPORTED;
+            result->how = trial->foreign == TRIAL_CUSTOM ? TP_RESULT_CUSTOM
+                                                         : TP_RESULT_IMPORTED;
         if (tuner_tell(t->tuner,
                        trial->foreign ? TP_NO_ID : id_for_tuner(t, trial),
                        trial->x, result, &err) != 0)
@@ -284,7 +285,8 @@ tell_outdated(struct tuning *t, struct trial *const *trials, size_t n)
             tuner_ended(t->tuner, id_for_tuner(t, trial), trial->x,
                         TP_ENDED_OUTDATED, &err) != 0)
             side_failed(&t->side, &err);
-        trial->foreign = true;
+        if (!trial->foreign)
+            trial->foreign = TRIAL_RECOVERED;
     }
 }
 
@@ -1092,14 +1094,15 @@ is_out(const struct tuning *t, const struct trial *trial)
 }
 
 static int
-add_foreign(struct tuning *t, uint64_t id, struct err *err)
+add_foreign(struct tuning *t, uint64_t id, enum trial_source source,
+            struct err *err)
 {
     struct trial *trial =
         trials_add(t->trials, id, NULL, t->x, space_dims(t->space)->n_dims);
 
     if (trial == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    trial->foreign = true;
+    trial->foreign = source;
     trial->tuner_id = id;
     if (id >= t->next_id)
         t->next_id = id + 1;
@@ -1125,13 +1128,22 @@ replace_point(struct tuning *t, struct trial *trial, struct err *err)
     advice_end(&t->advice, id_for_tuner(t, trial), false);
     if (trial_move(trial, t->x, space_dims(t->space)->n_dims) != 0)
         side_out_of_memory(&t->side);
-    trial->foreign = true;
+    trial->foreign = TRIAL_RECOVERED;
     trial->unfit = false;
     return 0;
 }
 
+/* By parameter_source, which an earlier run of a tuner says differently. */
+static enum trial_source
+source_of(struct jval record)
+{
+    return strcmp(jval_text_of(record, "parameter_source"), "customized") == 0
+               ? TRIAL_CUSTOM
+               : TRIAL_RECOVERED;
+}
+
 /* Adds a trial from a record of AD: an earlier run gave it out and it has not
- * ended. */
+ * ended, or the user adds it. */
 static int
 recover_one(struct tuning *t, struct jval record, struct err *err)
 {
@@ -1157,7 +1169,8 @@ recover_one(struct tuning *t, struct jval record, struct err *err)
         return err_set(err, ERR_INPUT, "parameter_id %" PRIu64 " is owed",
                        which.number);
     trial = trials_find(t->trials, &which);
-    if (trial == NULL && add_foreign(t, which.number, err) != 0)
+    if (trial == NULL &&
+        add_foreign(t, which.number, source_of(record), err) != 0)
         return -1;
     if (trial != NULL && !is_out(t, trial) && replace_point(t, trial, err) != 0)
         return -1; /* this record alone is lost */

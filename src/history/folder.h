@@ -7,7 +7,9 @@
  *   import.jsonl        the trials that it was told of first: imports.h;
  *   import.N.jsonl      those that came later, in their order
  *   import.new          the same, not taken yet: by `tunepipe import`
- *   experiment.json     name, seed, direction; the manager holds a lock on it
+ *   added.jsonl         the trials that `tunepipe trial add` and `retry` added
+ *   experiment.json     name, seed, direction, keys that the command line gave
+ *                       (config/overrides.h); the manager holds a lock on it
  *                       while it lives
  *   manager.pid         its process id, for people
  *   results.jsonl       one line per ended trial, in the order of their ends
@@ -38,6 +40,7 @@
 #define FOLDER_SUMMARY "summary.json"
 #define FOLDER_IMPORT "import.jsonl"
 #define FOLDER_IMPORT_NEW "import.new"
+#define FOLDER_ADDED "added.jsonl"
 #define FOLDER_TRIALS "trials"
 #define FOLDER_DISPATCHER_LOG "dispatcher.log"
 #define FOLDER_INDEX_LOG "index.log"

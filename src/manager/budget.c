@@ -2,9 +2,11 @@
 #include "manager/budget.h"
 
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "json.h"
+#include "manager/progress.h"
 
 #include <stdlib.h>
 
@@ -97,4 +99,14 @@ budget_save(struct budget *b, const char *folder, struct err *err)
     buf_fini(&text);
     free(path);
     return rc;
+}
+
+void
+budget_keep(struct budget *b, const char *folder, struct progress *p)
+{
+    struct err err = {0};
+
+    budget_count(b, clock_monotonic_ns());
+    if (budget_save(b, folder, &err) != 0)
+        progress_warn(p, "tunepipe: warning: %s", err.text);
 }

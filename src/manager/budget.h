@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct err;
+struct progress;
 
 #define FOLDER_BUDGET "budget.json"
 
@@ -37,5 +38,8 @@ int64_t budget_deadline(const struct budget *b);
 
 /* Replaces the file and sets save_ns. */
 int budget_save(struct budget *b, const char *folder, struct err *err);
+/* Saves what is used by now, and warns where that fails: it costs what is
+ * counted of it, and nothing else. */
+void budget_keep(struct budget *b, const char *folder, struct progress *p);
 
 #endif

@@ -89,6 +89,7 @@ add_checkpoint(struct checkpoints *c, uint64_t trial, uint64_t number)
     *item = (struct checkpoint){.trial = trial,
                                 .number = number,
                                 .bytes = folder_bytes(path),
+                                .steps = steps.steps,
                                 .given = steps.given,
                                 .beyond = steps.beyond};
     c->bytes += item->bytes;
@@ -162,6 +163,7 @@ note_steps(struct checkpoints *c, const struct trial *t,
     steps.steps = t->step + reports;
     steps.given = false;
     steps.beyond = t->budget > 0 && (double)steps.steps > t->budget;
+    item->steps = steps.steps;
     item->beyond = steps.beyond;
     write_steps(c, t->number, item->number, &steps, NULL);
 }
@@ -219,14 +221,19 @@ checkpoints_ended_before(struct checkpoints *c, uint64_t trial, bool paused)
     free(home);
 }
 
+static uint64_t
+count_reports(const struct trial *t)
+{
+    return t->metrics.intermediates > t->matches ? t->metrics.intermediates
+                                                 : t->matches;
+}
+
 /* Where the trial was ended after it had saved a checkpoint and before it told
  * of that, all its reports count as reported before. */
 static void
 note_untold(struct checkpoints *c, const struct trial *t)
 {
-    uint64_t reports = t->metrics.intermediates > t->matches
-                           ? t->metrics.intermediates
-                           : t->matches;
+    uint64_t reports = count_reports(t);
     char *home = path_of(c, t->number, NULL);
 
     if (home != NULL)
@@ -250,11 +257,43 @@ checkpoints_ended(struct checkpoints *c, const struct trial *t)
     checkpoints_ended_before(c, t->number, paused);
 }
 
-void
-checkpoints_hear_end(void *c, const struct attempt_end *end)
+/* The attempt has come so far, which checkpoints_are_early() compares with what
+ * it saved. */
+static void
+note_reached(struct checkpoints *c, const struct trial *t)
 {
+    uint64_t reached = t->step + count_reports(t);
+
+    if (t->budget > 0 && (double)reached > t->budget)
+        reached = (uint64_t)t->budget;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->items[i].trial == t->number)
+            c->items[i].reached = reached;
+}
+
+void
+checkpoints_hear_end(void *ctx, const struct attempt_end *end)
+{
+    struct checkpoints *c = ctx;
+
     if (end->how == ATTEMPT_JUDGED)
         checkpoints_ended(c, end->trial);
+    note_reached(c, end->trial);
+}
+
+bool
+checkpoints_are_early(const struct checkpoints *c, const struct trial *t)
+{
+    uint64_t from = t->attempt > 0 ? t->number : t->origin.from;
+
+    for (size_t i = 0; i < c->n && t->restore > 0; i++) {
+        const struct checkpoint *item = &c->items[i];
+
+        if (item->trial == from && !item->given && item->steps == t->step &&
+            item->reached == t->step + 1)
+            return true;
+    }
+    return false;
 }
 
 void
@@ -383,6 +422,25 @@ remove_steps(const struct checkpoints *c, uint64_t trial, uint64_t number)
     if (path != NULL)
         unlink(path);
     free(path);
+}
+
+char *
+checkpoints_kept(const char *experiment_folder, const char *trial)
+{
+    struct checkpoints c = {
+        .folder = file_join(experiment_folder, TRIAL_CHECKPOINTS)};
+    struct checkpoint_steps steps = {0};
+    char *home = NULL, *found = NULL;
+    uint64_t number, newest;
+
+    if (c.folder != NULL && number_parse_u64(trial, strlen(trial), &number))
+        home = path_of(&c, number, NULL);
+    newest = home == NULL ? 0 : checkpoint_newest(home);
+    if (newest > 0 && !(read_steps(&c, number, newest, &steps) && steps.given))
+        found = numbered_path(&c, number, "", newest);
+    free(home);
+    free(c.folder);
+    return found;
 }
 
 struct search {

@@ -19,13 +19,21 @@ struct trial;
 
 struct checkpoint {
     uint64_t trial, number, bytes;
-    bool valued;  /* the trial had reported before it was saved: */
-    double value; /* its last intermediate result then */
-    bool ended;   /* its trial has ended, and is not paused */
-    bool given;   /* another trial saved it, and this one goes on from it */
-    bool beyond;  /* saved when the trial had used up its budget */
-    bool deleted; /* the files are gone, and the row will be */
+    uint64_t steps;   /* intermediate results before it was saved; 0: also where
+                         that is not known yet */
+    uint64_t reached; /* of the trial that saved it when that, or its attempt,
+                         ended, as far as its budget; 0: it has not */
+    bool valued;      /* the trial had reported before it was saved: */
+    double value;     /* its last intermediate result then */
+    bool ended;       /* its trial has ended, and is not paused */
+    bool given;       /* another trial saved it, and this one goes on from it */
+    bool beyond;      /* saved when the trial had used up its budget */
+    bool deleted;     /* the files are gone, and the row will be */
 };
+
+/* The newest checkpoint that is kept of a trial, saved by that trial itself, to
+ * be freed; NULL: there is none. */
+char *checkpoints_kept(const char *experiment_folder, const char *trial);
 
 /* What the tuner and other trials want of what a trial has saved. */
 struct checkpoint_claim {
@@ -90,6 +98,12 @@ char *checkpoints_restore(const struct checkpoints *c, const struct trial *t);
  * for the first time what has to stay takes more than the quota. */
 bool checkpoints_saved(struct checkpoints *c, const struct trial *t,
                        uint64_t number, uint64_t reports);
+
+/* Whether the attempt, which begins, goes on from a checkpoint that was saved
+ * one report before the last of the trial, or of the attempt, that saved it: as
+ * by a program that saves a step before it reports it.  That step is done
+ * twice. */
+bool checkpoints_are_early(const struct checkpoints *c, const struct trial *t);
 
 /* The trial has ended for good; of a paused one the newest checkpoint stays. */
 void checkpoints_ended(struct checkpoints *c, const struct trial *t);

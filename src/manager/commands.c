@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/commands.h"
 
-#include "control/server.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "manager/status.h"
-#include "manager/repeat.h"
-#include "manager/coordinator.h"
-#include "manager/publish.h"
 #include "manager/imports.h"
-#include "manager/live.h"
-#include "manager/placing.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 
@@ -107,8 +101,10 @@ commands_update(void *ctx, const struct control_request *request,
     struct changes c = {0};
 
     if (read_changes(request->object, &c, err) != 0 ||
-        (c.concurrency > 0 && coordinator_resize(m, c.concurrency, err) != 0) ||
-        coordinator_limit(m, c.max_trials, (int64_t)c.max_ms, err) != 0)
+        (c.concurrency > 0 &&
+         coordinator_resize(&m->coordinator, c.concurrency, err) != 0) ||
+        coordinator_limit(&m->coordinator, c.max_trials, (int64_t)c.max_ms,
+                          err) != 0)
         return -1;
     say(m, &c);
     buf_add_text(reply, "{}");
@@ -123,11 +119,11 @@ commands_pause(void *ctx, const struct control_request *request,
     bool before = m->scheduler.paused;
 
     (void)request;
-    if (coordinator_pause(m, err) != 0)
+    if (coordinator_pause(&m->coordinator, err) != 0)
         return -1;
     if (!before)
         progress_say(&m->progress, "tunepipe: paused: no trial is started");
-    answer_count(reply, "running", m->n_running);
+    answer_count(reply, "running", m->live.running);
     return 0;
 }
 
@@ -139,7 +135,7 @@ commands_continue(void *ctx, const struct control_request *request,
     bool before = m->scheduler.paused;
 
     (void)request;
-    if (coordinator_continue(m, err) != 0)
+    if (coordinator_continue(&m->coordinator, err) != 0)
         return -1;
     if (before)
         progress_say(&m->progress, "tunepipe: goes on");
@@ -163,7 +159,7 @@ commands_stop(void *ctx, const struct control_request *request,
         manager_interrupt(m);
     if (now && m->interrupts == 1)
         manager_interrupt(m);
-    answer_count(reply, "running", m->n_running);
+    answer_count(reply, "running", m->live.running);
     return 0;
 }
 
@@ -175,7 +171,7 @@ commands_import(void *ctx, const struct control_request *request,
     uint64_t n;
 
     (void)request;
-    if (m->phase != PHASE_RUNNING || m->end_known)
+    if (m->dispatcher.phase != PHASE_RUNNING || m->end.known)
         return err_set(err, ERR_INPUT,
                        "the experiment asks for no more trials");
     if (imports_accept(&m->exchange, m->folder.path, &n, err) != 0)
@@ -214,12 +210,13 @@ read_trials(const struct manager *m, struct jval request, struct jval *list,
 static int
 check_begun(const struct manager *m, uint64_t number, struct err *err)
 {
-    if (number < m->n_trials)
+    if (number < m->live.n_numbers)
         return 0;
     return err_set(err, ERR_INPUT,
                    "trial %05llu: there is none, expected one of %llu trials "
                    "from 00000",
-                   (unsigned long long)number, (unsigned long long)m->n_trials);
+                   (unsigned long long)number,
+                   (unsigned long long)m->live.n_numbers);
 }
 
 static int
@@ -227,7 +224,7 @@ check_live(const struct manager *m, uint64_t number, struct err *err)
 {
     if (check_begun(m, number, err) != 0)
         return -1;
-    if (live_by_number(m, number) != NULL)
+    if (live_by_number(&m->live, number) != NULL)
         return 0;
     return err_set(err, ERR_INPUT, "trial %05llu has ended",
                    (unsigned long long)number);
@@ -247,12 +244,49 @@ commands_kill(void *ctx, const struct control_request *request,
         struct trial *t;
 
         jval_uint(jval_at(list, i), &number);
-        t = live_by_number(m, number);
+        t = live_by_number(&m->live, number);
         if (t != NULL) /* else it was named twice */
-            running_stop(m, t, STOP_CANCEL);
+            running_stop(&m->running, t, STOP_CANCEL);
     }
     buf_add_text(reply, "{}");
     return 0;
+}
+
+static int
+check_takes_trials(const struct manager *m, struct err *err)
+{
+    if (m->dispatcher.phase == PHASE_RUNNING)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   m->dispatcher.phase == PHASE_STARTING && !m->end.known
+                       ? "the experiment is still starting: its tuner has not "
+                         "taken the search space yet"
+                       : "the experiment takes no more trials");
+}
+
+/* {"parameters": [{...}, ...]}: a new trial for each set. */
+static int
+commands_add(void *ctx, const struct control_request *request,
+             struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+    struct json_writer w;
+    struct jval list;
+    int rc;
+
+    if (!jval_get(request->object, "parameters", &list) ||
+        jval_type(list) != JSON_ARRAY || jval_count(list) == 0)
+        return err_set(err, ERR_INPUT,
+                       "parameters: expected an array of sets of parameters");
+    if (check_takes_trials(m, err) != 0)
+        return -1;
+    w = json_begin_object(reply);
+    json_open_array(&w, "trials");
+    rc = custom_trials(&m->custom, list, reply, err);
+    json_end(&w);
+    if (rc == 0)
+        starting_go(&m->starting);
+    return rc;
 }
 
 /* {"trials": [N, ...]}, or "failed": all that failed. */
@@ -267,21 +301,21 @@ commands_retry(void *ctx, const struct control_request *request,
     size_t n;
     int rc;
 
-    if (m->phase != PHASE_RUNNING)
-        return err_set(err, ERR_INPUT, "the experiment takes no more trials");
+    if (check_takes_trials(m, err) != 0)
+        return -1;
     w = json_begin_object(reply);
     json_open_array(&w, "trials");
     if (jval_get(request->object, "trials", &list) &&
         jval_string(list, &word, NULL) && strcmp(word, "failed") == 0) {
-        rc = repeat_failed(m, reply, &n, err);
+        rc = repeat_failed(&m->repeat, reply, &n, err);
     } else {
         rc = read_trials(m, request->object, &list, check_begun, err);
         if (rc == 0)
-            rc = repeat_named(m, list, reply, err);
+            rc = repeat_named(&m->repeat, list, reply, err);
     }
     json_end(&w);
     if (rc == 0)
-        running_start_waiting(m);
+        starting_go(&m->starting);
     return rc;
 }
 
@@ -322,7 +356,7 @@ cancel(void *manager, uint64_t listener)
 {
     struct manager *m = manager;
 
-    events_off(&m->events, listener);
+    events_off(&m->publish.events, listener);
 }
 
 static int
@@ -357,7 +391,7 @@ listen_for(struct manager *m, struct control_connection *client,
 
     if (sub == NULL)
         return -1;
-    sub->source = events_listen(&m->events, &l, err);
+    sub->source = events_listen(&m->publish.events, &l, err);
     if (sub->source != 0)
         return 0;
     control_subscription_end(sub, NULL);
@@ -382,10 +416,10 @@ commands_wait(void *ctx, const struct control_request *request,
     wanted = event_names_like(glob, err);
     if (wanted == 0)
         return -1;
-    if (!m->events.closed)
+    if (!m->publish.events.closed)
         return listen_for(m, request->from, glob, count, timeout_ms, err);
     if ((wanted >> EVENT_EXPERIMENT_ENDED & 1) != 0 && count == 1)
-        publish_over(m, reply);
+        publish_ended(&m->publish, reply);
     else
         write_over(reply, "ended");
     return 0;
@@ -403,7 +437,7 @@ static void
 explain(struct manager *m, const struct trial *t, struct buf *out)
 {
     if (trial_waits(t))
-        placing_explain(m, t, out);
+        placing_explain(&m->placing, t, out);
     else if (trial_exited(t))
         buf_add_text(out, "the dispatcher is to take what it reported");
     else
@@ -423,15 +457,15 @@ commands_why(void *ctx, const struct control_request *request,
 
     if (!jval_get(request->object, "trial", &v) || !jval_uint(v, &number))
         return err_set(err, ERR_INPUT, "trial: expected its number");
-    t = live_by_number(m, number);
-    if (t == NULL && number < m->n_trials)
+    t = live_by_number(&m->live, number);
+    if (t == NULL && number < m->live.n_numbers)
         return err_set(err, ERR_INPUT, "trial %05llu has ended",
                        (unsigned long long)number);
     if (t == NULL)
         return err_set(err, ERR_INPUT,
                        "trial %05llu: there is none, %llu have come so far",
                        (unsigned long long)number,
-                       (unsigned long long)m->n_trials);
+                       (unsigned long long)m->live.n_numbers);
     buf_init(&text, TEXT_MAX);
     explain(m, t, &text);
     w = json_begin_object(reply);
@@ -499,6 +533,7 @@ static const struct control_command table[] = {
      commands_update},
     {"kill", {"trials"}, commands_kill},
     {"retry", {"trials"}, commands_retry},
+    {"add", {"parameters"}, commands_add},
     {"why", {"trial"}, commands_why},
     {"import", {NULL}, commands_import}, /* what lies in FOLDER_IMPORT_NEW */
     {"pause", {NULL}, commands_pause},
@@ -521,7 +556,7 @@ commands_open(struct manager *m)
     struct err err = {0};
 
     if (control_server_open(s, m->folder.path, &service, &err) == 0 &&
-        manager_watch(m, s->epoll_fd, EPOLLIN, SOURCE_CONTROL) != 0) {
+        sources_watch(&m->sources, s->epoll_fd, EPOLLIN, SOURCE_CONTROL) != 0) {
         err_errno(&err, ERR_SYSTEM, "cannot watch the socket");
         control_server_close(s);
     }

@@ -1,144 +1,150 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/coordinator.h"
 
-#include "config/experiment.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "manager/machine.h"
+#include "manager/budget.h"
 #include "manager/ending.h"
+#include "manager/experiment_end.h"
+#include "manager/experiment_folder.h"
 #include "manager/failing.h"
-#include "manager/publish.h"
+#include "manager/goals.h"
+#include "manager/launch.h"
+#include "manager/machine.h"
 #include "manager/placing.h"
-#include "manager/state.h"
+#include "manager/progress.h"
+#include "manager/publish.h"
+#include "manager/scheduler.h"
 #include "manager/trial.h"
 
 /* Writes down what there is now; the budget has it already. */
 static int
-keep(struct manager *m, struct err *err)
+keep(struct coordinator *c, struct err *err)
 {
-    budget_count(&m->budget, clock_monotonic_ns());
-    return budget_save(&m->budget, m->folder.path, err);
+    budget_count(c->budget, clock_monotonic_ns());
+    return budget_save(c->budget, c->folder->path, err);
 }
 
 /* There may be more to do at once. */
 static void
-stir(struct manager *m)
+stir(struct coordinator *c)
 {
-    placing_wake(m);
-    progress_touch(&m->progress);
+    placing_wake(c->placing);
+    progress_touch(c->progress);
 }
 
 static int
-check_open(const struct manager *m, struct err *err)
+check_open(const struct coordinator *c, struct err *err)
 {
-    if (!m->end_known)
+    if (!c->end->known)
         return 0;
     return err_set(err, ERR_INPUT, "the experiment ends already: %s",
-                   m->outcome->reason);
+                   c->end->outcome->reason);
 }
 
 int
-coordinator_resize(struct manager *m, uint64_t concurrency, struct err *err)
+coordinator_resize(struct coordinator *c, uint64_t concurrency, struct err *err)
 {
-    uint64_t before = m->budget.concurrency;
+    uint64_t before = c->budget->concurrency;
 
     if (concurrency == 0)
         return err_set(err, ERR_INPUT,
                        "trialConcurrency: expected at least 1, got 0; to begin "
                        "no more trials: tunepipe pause");
-    if (check_open(m, err) != 0 ||
-        machine_allow_files(concurrency + m->scheduler.ahead,
-                            m->launch.descriptors, err) != 0)
+    if (check_open(c, err) != 0 ||
+        machine_allow_files(concurrency + c->scheduler->ahead,
+                            c->launch->descriptors, err) != 0)
         return -1;
-    m->budget.concurrency = concurrency;
-    if (keep(m, err) != 0) {
-        m->budget.concurrency = before;
+    c->budget->concurrency = concurrency;
+    if (keep(c, err) != 0) {
+        c->budget->concurrency = before;
         return -1;
     }
-    m->scheduler.concurrency = concurrency;
-    stir(m);
+    c->scheduler->concurrency = concurrency;
+    stir(c);
     return 0;
 }
 
 static int
-set_paused(struct manager *m, bool paused, struct err *err)
+set_paused(struct coordinator *c, bool paused, struct err *err)
 {
-    struct budget before = m->budget;
-    bool was = m->scheduler.paused;
+    struct budget before = *c->budget;
+    bool was = c->scheduler->paused;
 
-    if (check_open(m, err) != 0)
+    if (check_open(c, err) != 0)
         return -1;
-    m->budget.paused = paused;
-    m->budget.halted = paused && before.halted;
-    if (keep(m, err) != 0) {
-        m->budget.paused = before.paused;
-        m->budget.halted = before.halted;
+    c->budget->paused = paused;
+    c->budget->halted = paused && before.halted;
+    if (keep(c, err) != 0) {
+        c->budget->paused = before.paused;
+        c->budget->halted = before.halted;
         return -1;
     }
-    m->scheduler.paused = m->progress.paused = paused;
+    c->scheduler->paused = c->progress->paused = paused;
     if (!paused)
-        failing_continued(m);
-    stir(m);
+        failing_continued(c->failing);
+    stir(c);
     if (paused != was)
-        publish_experiment(
-            m, paused ? EVENT_EXPERIMENT_PAUSED : EVENT_EXPERIMENT_CONTINUED,
-            NULL);
+        publish_experiment(c->publish,
+                           paused ? EVENT_EXPERIMENT_PAUSED
+                                  : EVENT_EXPERIMENT_CONTINUED,
+                           NULL);
     return 0;
 }
 
 int
-coordinator_pause(struct manager *m, struct err *err)
+coordinator_pause(struct coordinator *c, struct err *err)
 {
-    return set_paused(m, true, err);
+    return set_paused(c, true, err);
 }
 
 int
-coordinator_continue(struct manager *m, struct err *err)
+coordinator_continue(struct coordinator *c, struct err *err)
 {
-    return set_paused(m, false, err);
+    return set_paused(c, false, err);
 }
 
 int
-coordinator_limit(struct manager *m, uint64_t max_trials, int64_t max_ms,
+coordinator_limit(struct coordinator *c, uint64_t max_trials, int64_t max_ms,
                   struct err *err)
 {
-    struct budget before = m->budget;
+    struct budget before = *c->budget;
 
-    if (check_open(m, err) != 0)
+    if (check_open(c, err) != 0)
         return -1;
     if (max_trials > 0)
-        m->budget.max_trials = max_trials;
+        c->budget->max_trials = max_trials;
     if (max_ms > 0)
-        m->budget.max_ms = max_ms;
-    if (keep(m, err) != 0) {
-        m->budget.max_trials = before.max_trials;
-        m->budget.max_ms = before.max_ms;
+        c->budget->max_ms = max_ms;
+    if (keep(c, err) != 0) {
+        c->budget->max_trials = before.max_trials;
+        c->budget->max_ms = before.max_ms;
         return -1;
     }
-    m->scheduler.max_trials = m->progress.max_trials = m->budget.max_trials;
-    m->experiment_deadline_ns = budget_deadline(&m->budget);
-    stir(m);
+    c->scheduler->max_trials = c->progress->max_trials = c->budget->max_trials;
+    c->deadline_ns = budget_deadline(c->budget);
+    stir(c);
     return 0;
 }
 
 int
-coordinator_restore(struct manager *m, struct err *err)
+coordinator_restore(struct coordinator *c, struct err *err)
 {
     struct budget kept = {0};
 
-    budget_load(&kept, m->folder.path);
-    m->budget.used_ns = kept.used_ns;
-    m->budget.concurrency = kept.concurrency;
-    m->budget.paused = kept.paused;
-    m->scheduler.paused = m->progress.paused = kept.paused;
-    m->experiment_deadline_ns = budget_deadline(&m->budget);
+    budget_load(&kept, c->folder->path);
+    c->budget->used_ns = kept.used_ns;
+    c->budget->concurrency = kept.concurrency;
+    c->budget->paused = kept.paused;
+    c->scheduler->paused = c->progress->paused = kept.paused;
+    c->deadline_ns = budget_deadline(c->budget);
     if (kept.concurrency > 0) {
-        m->scheduler.concurrency = kept.concurrency;
-        if (machine_allow_files(kept.concurrency + m->scheduler.ahead,
-                                m->launch.descriptors, err) != 0)
+        c->scheduler->concurrency = kept.concurrency;
+        if (machine_allow_files(kept.concurrency + c->scheduler->ahead,
+                                c->launch->descriptors, err) != 0)
             return -1;
     }
-    return budget_save(&m->budget, m->folder.path, err);
+    return budget_save(c->budget, c->folder->path, err);
 }
 
 void
@@ -147,10 +153,10 @@ coordinator_hear_end(void *ctx, const struct attempt_end *end)
     const struct trial *t = end->trial;
     bool judged = end->how == ATTEMPT_JUDGED;
     struct goals_trial counted = {.trial = t->id, .seconds = end->seconds};
-    struct manager *m = ctx;
+    struct coordinator *c = ctx;
 
     if (t->started_ns != 0)
-        goals_trial_left(&m->goals, t->started_ns);
+        goals_trial_left(c->goals, t->started_ns);
     if (end->how == ATTEMPT_LEFT || (judged && t->past.recorded))
         return;
     if (judged) { /* else its hours count, and nothing else */
@@ -158,16 +164,16 @@ coordinator_hear_end(void *ctx, const struct attempt_end *end)
         counted.has_value = t->final.given;
         counted.value = t->final.value;
     }
-    goals_trial_ended(&m->goals, &counted);
+    goals_trial_ended(c->goals, &counted);
     if (judged)
-        coordinator_judge(m, clock_monotonic_ns());
+        coordinator_judge(c, clock_monotonic_ns());
 }
 
 void
-coordinator_judge(struct manager *m, int64_t now_ns)
+coordinator_judge(struct coordinator *c, int64_t now_ns)
 {
     char why[200];
 
-    if (!m->end_known && goals_reached(&m->goals, now_ns, why, sizeof why))
-        manager_end(m, MANAGER_REACHED, "%s", why);
+    if (!c->end->known && goals_reached(c->goals, now_ns, why, sizeof why))
+        experiment_ends(c->end, MANAGER_REACHED, "%s", why);
 }

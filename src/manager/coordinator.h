@@ -11,29 +11,53 @@
 
 #include <stdint.h>
 
+struct budget;
 struct err;
-struct manager;
+struct experiment_end;
+struct experiment_folder;
+struct failing;
+struct goals;
+struct launch;
+struct placing;
+struct progress;
+struct publish;
+struct scheduler;
+
+struct coordinator {
+    const struct experiment_folder *folder;
+    struct budget *budget;
+    struct goals *goals;
+    struct scheduler *scheduler;
+    const struct launch *launch;
+    struct failing *failing;
+    struct placing *placing;
+    struct publish *publish;
+    struct progress *progress;
+    struct experiment_end *end;
+
+    int64_t deadline_ns; /* of maxExperimentDuration; INT64_MAX: none */
+};
 
 /* More are asked for at once; with fewer no running trial is ended, and none
  * begun until so many have ended by themselves. */
-int coordinator_resize(struct manager *m, uint64_t concurrency,
+int coordinator_resize(struct coordinator *c, uint64_t concurrency,
                        struct err *err);
 
 /* No trial is begun or asked for any more; those that run do so to their ends.
  * Twice is as once. */
-int coordinator_pause(struct manager *m, struct err *err);
-int coordinator_continue(struct manager *m, struct err *err);
+int coordinator_pause(struct coordinator *c, struct err *err);
+int coordinator_continue(struct coordinator *c, struct err *err);
 
 /* Instead of maxTrialNumber and maxExperimentDuration; 0: as it was. */
-int coordinator_limit(struct manager *m, uint64_t max_trials, int64_t max_ms,
-                      struct err *err);
+int coordinator_limit(struct coordinator *c, uint64_t max_trials,
+                      int64_t max_ms, struct err *err);
 
 /* What an earlier manager was told; before anything is asked for. */
-int coordinator_restore(struct manager *m, struct err *err);
+int coordinator_restore(struct coordinator *c, struct err *err);
 
-/* Counts an end, of any trial, for the goals: ctx is the manager. */
+/* Counts an end, of any trial, for the goals: ctx is the coordinator. */
 attempt_end_hear coordinator_hear_end;
 /* Ends the experiment when a goal is reached: goals.h. */
-void coordinator_judge(struct manager *m, int64_t now_ns);
+void coordinator_judge(struct coordinator *c, int64_t now_ns);
 
 #endif

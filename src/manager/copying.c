@@ -2,12 +2,11 @@
 #include "manager/copying.h"
 
 #include "core/process.h"
-#include "manager/delivery.h"
-#include "manager/state.h"
-#include "manager/trial_step.h"
 
+#include "manager/sources.h"
+#include "manager/live.h"
+#include "manager/checkpoints.h"
 #include <signal.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #define AT_ONCE_MAX ((uint64_t)1 << 20) /* bytes */
@@ -15,16 +14,17 @@
 /* The copy dies with the manager, and leaves no copy of its descriptors behind:
  * locks and leases would look like those of a living one. */
 static bool
-begin(struct manager *m, struct trial *t)
+begin(struct copying *c, struct trial *t)
 {
     pid_t pid = process_fork(&t->copier_fd);
 
     if (pid == 0)
-        _exit(checkpoints_inherit(&m->checkpoints, t, NULL) == 0 ? 0 : 1);
+        _exit(checkpoints_inherit(c->checkpoints, t, NULL) == 0 ? 0 : 1);
     if (pid < 0)
         return false;
     t->copier = pid;
-    if (manager_watch(m, t->copier_fd, EPOLLIN, (uint64_t)(uintptr_t)t) == 0)
+    if (sources_watch(c->sources, t->copier_fd, EPOLLIN,
+                      (uint64_t)(uintptr_t)t) == 0)
         return true;
     kill(t->copier, SIGKILL);
     process_reap(&t->copier_fd);
@@ -32,14 +32,14 @@ begin(struct manager *m, struct trial *t)
 }
 
 bool
-copying_first(struct manager *m, struct trial *t)
+copying_first(struct copying *c, struct trial *t)
 {
     if (t->state == TRIAL_COPYING)
         return true;
-    if (t->state != TRIAL_WAITING || t->origin.tried || m->delivery->timeless)
+    if (t->state != TRIAL_WAITING || t->origin.tried || !c->by_process)
         return false;
-    if (checkpoints_to_copy(&m->checkpoints, t) > AT_ONCE_MAX && begin(m, t)) {
-        running_step(m, t, TRIAL_ON_COPY);
+    if (checkpoints_to_copy(c->checkpoints, t) > AT_ONCE_MAX && begin(c, t)) {
+        live_step(c->live, t, TRIAL_ON_COPY);
         return true;
     }
     t->origin.tried = true;
@@ -47,27 +47,29 @@ copying_first(struct manager *m, struct trial *t)
 }
 
 static void
-end(struct manager *m, struct trial *t)
+end(struct copying *c, struct trial *t)
 {
     siginfo_t info;
 
-    manager_unwatch(m, t->copier_fd);
+    sources_unwatch(c->sources, t->copier_fd);
     info = process_reap(&t->copier_fd);
     t->origin.tried = true;
     if (info.si_code == CLD_EXITED && info.si_status == 0)
-        checkpoints_inherited(&m->checkpoints, t);
+        checkpoints_inherited(c->checkpoints, t);
 }
 
 void
-copying_exited(struct manager *m, struct trial *t)
+copying_exited(struct copying *c, struct trial *t)
 {
-    end(m, t);
-    running_step(m, t, TRIAL_ON_COPIED);
+    end(c, t);
+    live_step(c->live, t, TRIAL_ON_COPIED);
 }
 
 void
-copying_stop(struct manager *m, struct trial *t)
+copying_hear_end(void *ctx, const struct attempt_end *of)
 {
-    kill(t->copier, SIGKILL);
-    end(m, t);
+    if (of->trial->copier_fd < 0)
+        return;
+    kill(of->trial->copier, SIGKILL);
+    end(ctx, of->trial);
 }

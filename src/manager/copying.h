@@ -8,18 +8,29 @@
 #ifndef MANAGER_COPYING_H
 #define MANAGER_COPYING_H
 
+#include "manager/attempt_end.h"
+
 #include <stdbool.h>
 
-struct manager;
+struct checkpoints;
+struct live;
+struct sources;
 struct trial;
+
+struct copying {
+    struct checkpoints *checkpoints;
+    const struct sources *sources;
+    struct live *live;
+    bool by_process; /* else, in lock step, by the loop alone */
+};
 
 #define COPYING_WHY "the checkpoint from which it goes on is being copied"
 
 /* Whether t, which waits, has to wait for that; begins with it. */
-bool copying_first(struct manager *m, struct trial *t);
+bool copying_first(struct copying *c, struct trial *t);
 /* The process has ended. */
-void copying_exited(struct manager *m, struct trial *t);
-/* The trial does not start any more. */
-void copying_stop(struct manager *m, struct trial *t);
+void copying_exited(struct copying *c, struct trial *t);
+/* Of any trial, which then needs its copy no more: ctx is the copying. */
+attempt_end_hear copying_hear_end;
 
 #endif

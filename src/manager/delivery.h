@@ -7,6 +7,7 @@
 #ifndef MANAGER_DELIVERY_H
 #define MANAGER_DELIVERY_H
 
+#include "manager/lockstep.h"
 #include "manager/metrics.h"
 #include "manager/trial.h"
 
@@ -14,11 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct attempts;
 struct buf;
-struct manager;
+struct delivery;
+struct dispatcher;
+struct exchange;
+struct experiment_end;
+struct live;
+struct placing;
+struct reading;
 struct resume_log;
+struct running;
+struct scheduler;
+struct starting;
 
-struct delivery {
+struct delivery_ops {
     size_t portion; /* bytes of a trial's file that are read at once */
     bool immediate; /* what is read of a trial is told before anything else */
     bool timeless;  /* no clock may show in what the dispatcher is told */
@@ -28,26 +39,26 @@ struct delivery {
     bool acknowledged; /* the end of a trial is answered by AK, too */
 
     /* A report that counts was read. */
-    void (*take)(struct manager *m, struct trial *t,
+    void (*take)(struct delivery *d, struct trial *t,
                  struct metric_line *metric);
     /* Its ME was sent, and is to be answered. */
-    void (*sent)(struct manager *m, struct trial *t,
+    void (*sent)(struct delivery *d, struct trial *t,
                  const struct metric_line *metric, const struct buf *payload);
     /* AK for the report at this position, or for the end of the trial, which
      * may be gone. */
-    void (*answered)(struct manager *m, const char *id, bool end,
+    void (*answered)(struct delivery *d, const char *id, bool end,
                      uint64_t sequence);
 
     /* Whether a trial that waits may be started now, as for the order. */
-    bool (*may_begin)(const struct manager *m, const struct trial *t);
+    bool (*may_begin)(const struct delivery *d, const struct trial *t);
     /* The trial begins, or begins anew. */
-    void (*began)(struct manager *m, struct trial *t);
+    void (*began)(struct delivery *d, struct trial *t);
     /* Its processes are gone: it is ended when its files are read and told,
      * which may be now (frees it). */
-    void (*exited)(struct manager *m, struct trial *t);
+    void (*exited)(struct delivery *d, struct trial *t);
 
     /* How many reports count of one that is told to stop at this moment. */
-    struct metrics_count (*counted)(const struct manager *m,
+    struct metrics_count (*counted)(const struct delivery *d,
                                     const struct trial *t);
     /* Whether this decision of the dispatcher has to wait until the attempt
      * has come as far as the one that it was made about; then it is noted. */
@@ -55,18 +66,43 @@ struct delivery {
     /* Whether a stop of the assessor still counts for one that has exited. */
     bool (*hears_late)(const struct trial *t);
     /* It was told to stop, or its end is to be judged anew. */
-    void (*stopped)(struct manager *m, struct trial *t);
+    void (*stopped)(struct delivery *d, struct trial *t);
 
     /* What is to be done next: asks, starts, tells. */
-    void (*go)(struct manager *m);
+    void (*go)(struct delivery *d);
     /* Goes on where an earlier manager was. */
-    void (*resume)(struct manager *m, const struct resume_log *log);
+    void (*resume)(struct delivery *d, const struct resume_log *log);
     /* The dispatcher goes on from its log of `last` commands; it owes `owed`
      * units, serves `served` of them again, and was asked for `asked`. */
-    void (*resumed)(struct manager *m, uint64_t last, uint64_t owed,
+    void (*resumed)(struct delivery *d, uint64_t last, uint64_t owed,
                     uint64_t served, uint64_t asked);
 };
 
-extern const struct delivery delivery_at_once, delivery_lockstep;
+struct delivery {
+    const struct delivery_ops *ops;
+    struct reading *reading;
+    struct running *running;
+    struct attempts *attempts;
+    struct starting *starting;
+    struct placing *placing;
+    struct dispatcher *dispatcher;
+    const struct scheduler *scheduler;
+    struct exchange *exchange;
+    struct live *live;
+    struct experiment_end *end;
+
+    struct lockstep lockstep;       /* zero, and without effect, where each */
+    struct lockstep_event expected; /* report is told at once */
+};
+
+/* What the dispatcher knows as the trial's attempt: in lock step one that is
+ * started again goes on where it was. */
+static inline uint64_t
+delivery_attempt(const struct delivery *d, const struct trial *t)
+{
+    return d->ops->repeats ? 0 : t->attempt;
+}
+
+extern const struct delivery_ops delivery_at_once, delivery_lockstep;
 
 #endif

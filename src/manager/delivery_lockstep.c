@@ -4,6 +4,13 @@
  * agenda, which has to be empty before more is read: so a trial that cannot
  * wait (NNI's file, a pattern) is buffered by its own file.  An event is sent
  * with "sync", and the AK is the sign to go on. */
+#include "manager/starting.h"
+#include "manager/scheduler.h"
+#include "manager/running.h"
+#include "manager/experiment_end.h"
+#include "manager/exchange.h"
+#include "manager/dispatcher.h"
+#include "manager/attempts.h"
 #include "manager/delivery.h"
 
 #include "core/buf.h"
@@ -14,7 +21,6 @@
 #include "manager/placing.h"
 #include "manager/reading.h"
 #include "manager/resume_log.h"
-#include "manager/state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,141 +33,141 @@ is_idle(const struct trial *t)
 }
 
 static void
-stand(struct manager *m, const struct trial *t)
+stand(struct delivery *d, const struct trial *t)
 {
-    lockstep_stand(&m->lockstep, t->number, is_idle(t), clock_monotonic_ns());
+    lockstep_stand(&d->lockstep, t->number, is_idle(t), clock_monotonic_ns());
 }
 
 static void
-began(struct manager *m, struct trial *t)
+began(struct delivery *d, struct trial *t)
 {
     struct err err = {0};
 
-    if (lockstep_join(&m->lockstep, t->number, &err) != 0)
-        manager_end(m, MANAGER_UNABLE, "%s", err.text);
+    if (lockstep_join(&d->lockstep, t->number, &err) != 0)
+        experiment_ends(d->end, MANAGER_UNABLE, "%s", err.text);
 }
 
 static void
-take(struct manager *m, struct trial *t, struct metric_line *metric)
+take(struct delivery *d, struct trial *t, struct metric_line *metric)
 {
     struct err err = {0};
 
     if (!metric->final && metric->sequence < t->past.told.intermediates) {
-        reading_take_metric(m, t, metric); /* it is not sent again */
+        reading_take_metric(d->reading, t, metric); /* it is not sent again */
         if (t->postponed_stop != STOP_NOT && !trial_repeats(t))
-            running_stop(m, t, t->postponed_stop);
+            running_stop(d->running, t, t->postponed_stop);
         unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
         return;
     }
     if (unsent_add(&t->unsent, metric, &err) != 0) {
-        manager_end(m, MANAGER_UNABLE, "%s", err.text);
+        experiment_ends(d->end, MANAGER_UNABLE, "%s", err.text);
         return;
     }
     if (metric->waits)
         unanswered_add(&t->unanswered, metric);
     if (!metric->final)
-        stand(m, t);
+        stand(d, t);
 }
 
 /* Whether all that counts of an exited trial is read.  Of a stopped one nothing
  * more does. */
 static bool
-is_read(struct manager *m, struct trial *t)
+is_read(struct delivery *d, struct trial *t)
 {
     return (t->stop != STOP_NOT && !trial_stops_well(t) && !t->past.restored) ||
-           reading_drain(m, t);
+           reading_drain(d->reading, t);
 }
 
 /* The trial has exited: it waits for a turn, with its next report, or with its
  * end when all reports are told. */
 static void
-await_turn(struct manager *m, struct trial *t)
+await_turn(struct delivery *d, struct trial *t)
 {
-    if (unsent_has_reports(&t->unsent) || is_read(m, t))
-        stand(m, t);
+    if (unsent_has_reports(&t->unsent) || is_read(d, t))
+        stand(d, t);
 }
 
 static void
-exited(struct manager *m, struct trial *t)
+exited(struct delivery *d, struct trial *t)
 {
     if (t->past.end_told)
-        delivery_at_once.exited(m, t);
-    else if (m->interrupting)
-        running_leave(m, t);
+        delivery_at_once.exited(d, t);
+    else if (d->end->interrupting)
+        attempts_leave(d->attempts, t);
     else
-        await_turn(m, t);
+        await_turn(d, t);
 }
 
 static void
-stopped(struct manager *m, struct trial *t)
+stopped(struct delivery *d, struct trial *t)
 {
     unsent_clear(&t->unsent);
-    lockstep_retract(&m->lockstep, t->number);
+    lockstep_retract(&d->lockstep, t->number);
     if (trial_exited(t))
-        await_turn(m, t);
+        await_turn(d, t);
 }
 
 /* ---- told ---- */
 
 struct telling {
-    struct manager *m;
+    struct delivery *d;
     struct trial *t;
 };
 
 static void
 apply(void *ctx, const struct metric_line *metric)
 {
-    struct telling *d = ctx;
+    struct telling *to = ctx;
     struct metric_line sent = *metric;
 
     sent.sync = !metric->final;
-    d->m->expected.sequence = metric->sequence;
+    to->d->expected.sequence = metric->sequence;
     sent.waits = false; /* it is held already */
-    reading_take_metric(d->m, d->t, &sent);
+    reading_take_metric(to->d->reading, to->t, &sent);
 }
 
 /* May free t. */
 static void
-deliver(struct manager *m, struct trial *t)
+deliver(struct delivery *d, struct trial *t)
 {
-    struct telling d = {m, t};
+    struct telling to = {d, t};
     uint64_t number = t->number;
-    bool ends = !unsent_next_report(&t->unsent, apply, &d);
+    bool ends = !unsent_next_report(&t->unsent, apply, &to);
 
-    snprintf(m->expected.id, sizeof m->expected.id, "%s", t->id);
-    m->expected.end = ends;
+    snprintf(d->expected.id, sizeof d->expected.id, "%s", t->id);
+    d->expected.end = ends;
     if (ends) {
-        while (unsent_next_final(&t->unsent, apply, &d))
+        while (unsent_next_final(&t->unsent, apply, &to))
             continue;
-        if (!running_end(m, t))
+        if (!running_end(d->running, t))
             return; /* its turn comes when it reports again */
     }
-    lockstep_delivered(&m->lockstep, number, ends, clock_monotonic_ns());
+    lockstep_delivered(&d->lockstep, number, ends, clock_monotonic_ns());
 }
 
 static void
-go(struct manager *m)
+go(struct delivery *d)
 {
-    struct lockstep *l = &m->lockstep;
+    struct lockstep *l = &d->lockstep;
     uint64_t number = 0, owed;
 
     for (;;) {
-        if (m->interrupting)
+        if (d->end->interrupting)
             return;
         switch (lockstep_next(l, &number)) {
         case LOCKSTEP_WAIT:
             return;
         case LOCKSTEP_ASK:
-            owed = m->scheduler.owed;
-            lockstep_asked(l, owed, manager_ask(m));
+            owed = d->scheduler->owed;
+            lockstep_asked(l, owed, dispatcher_ask(d->dispatcher));
             break;
         case LOCKSTEP_START:
-            placing_stir(m);
-            running_start_waiting(m);
+            placing_stir(d->placing);
+            starting_go(d->starting);
             lockstep_started(l);
             break;
         case LOCKSTEP_DELIVER:
-            deliver(m, live_by_number(m, number));
+            deliver(d, live_by_number(d->live, number));
             break;
         }
     }
@@ -171,47 +177,47 @@ go(struct manager *m)
 
 /* What the answered trial does next: it may have reported more. */
 static void
-go_on(struct manager *m, struct trial *t)
+go_on(struct delivery *d, struct trial *t)
 {
     if (unsent_has_reports(&t->unsent))
-        stand(m, t);
+        stand(d, t);
     else if (trial_exited(t))
-        await_turn(m, t);
+        await_turn(d, t);
     else
-        reading_feed(m, t);
+        reading_feed(d->reading, t);
 }
 
 /* A dispatcher that was started again may say a thing twice. */
 static bool
-is_expected(const struct manager *m, const char *id, bool end,
+is_expected(const struct delivery *d, const char *id, bool end,
             uint64_t sequence)
 {
-    const struct lockstep_event *e = &m->expected;
+    const struct lockstep_event *e = &d->expected;
 
-    return m->lockstep.expects && strcmp(e->id, id) == 0 && e->end == end &&
+    return d->lockstep.expects && strcmp(e->id, id) == 0 && e->end == end &&
            (end || e->sequence == sequence);
 }
 
 static void
-answered(struct manager *m, const char *id, bool end, uint64_t sequence)
+answered(struct delivery *d, const char *id, bool end, uint64_t sequence)
 {
     struct trial *t;
 
-    if (!is_expected(m, id, end, sequence))
+    if (!is_expected(d, id, end, sequence))
         return;
-    lockstep_answered(&m->lockstep);
-    t = live_by_id(m, id);
+    lockstep_answered(&d->lockstep);
+    t = live_by_id(d->live, id);
     if (t != NULL)
-        go_on(m, t);
+        go_on(d, t);
 }
 
 /* ---- going on ---- */
 
 static void
-resume(struct manager *m, const struct resume_log *log)
+resume(struct delivery *d, const struct resume_log *log)
 {
     const struct last_sent *told = &log->last_sent;
-    struct lockstep_event *e = &m->expected;
+    struct lockstep_event *e = &d->expected;
     uint64_t last = 0;
 
     if (told->id == NULL ||
@@ -222,18 +228,18 @@ resume(struct manager *m, const struct resume_log *log)
     e->sequence = told->sequence;
     e->payload.max = SIZE_MAX / 2;
     buf_add(&e->payload, told->payload, told->len);
-    lockstep_resume(&m->lockstep, last, !told->asked);
+    lockstep_resume(&d->lockstep, last, !told->asked);
 }
 
 static void
-resumed(struct manager *m, uint64_t last, uint64_t owed, uint64_t served,
+resumed(struct delivery *d, uint64_t last, uint64_t owed, uint64_t served,
         uint64_t asked)
 {
-    struct lockstep_event *e = &m->expected;
+    struct lockstep_event *e = &d->expected;
 
-    lockstep_resumed(&m->lockstep, owed, served, asked);
-    if (m->lockstep.expects && e->frame <= last)
-        exchange_send(&m->exchange, e->end ? "EN" : "ME", buf_text(&e->payload),
+    lockstep_resumed(&d->lockstep, owed, served, asked);
+    if (d->lockstep.expects && e->frame <= last)
+        exchange_send(d->exchange, e->end ? "EN" : "ME", buf_text(&e->payload),
                       e->payload.len);
 }
 
@@ -241,18 +247,18 @@ resumed(struct manager *m, uint64_t last, uint64_t owed, uint64_t served,
 
 /* Those that begin anew have their turn in any case. */
 static bool
-may_begin(const struct manager *m, const struct trial *t)
+may_begin(const struct delivery *d, const struct trial *t)
 {
-    return m->lockstep.phase == LOCKSTEP_STARTS || t->attempt > 0 ||
-           lockstep_knows(&m->lockstep, t->number);
+    return d->lockstep.phase == LOCKSTEP_STARTS || t->attempt > 0 ||
+           lockstep_knows(&d->lockstep, t->number);
 }
 
 static void
-sent(struct manager *m, struct trial *t, const struct metric_line *metric,
+sent(struct delivery *d, struct trial *t, const struct metric_line *metric,
      const struct buf *payload)
 {
     (void)t, (void)metric;
-    lockstep_sent(&m->expected, payload, m->exchange.last);
+    lockstep_sent(&d->expected, payload, d->exchange->last);
 }
 
 /* ---- stops ---- */
@@ -260,11 +266,11 @@ sent(struct manager *m, struct trial *t, const struct metric_line *metric,
 /* A decision is about what was told, not about what was read since; of one that
  * has exited no more is told. */
 static struct metrics_count
-counted(const struct manager *m, const struct trial *t)
+counted(const struct delivery *d, const struct trial *t)
 {
     return trial_stop_is_decided(t->stop) || trial_exited(t)
                ? (struct metrics_count){t->sent, 0}
-               : reading_count(m, t);
+               : reading_count(d->reading, t);
 }
 
 static bool
@@ -284,7 +290,7 @@ hears_late(const struct trial *t)
     return true;
 }
 
-const struct delivery delivery_lockstep = {
+const struct delivery_ops delivery_lockstep = {
     .portion = 1,
     .timeless = true,
     .repeats = true,

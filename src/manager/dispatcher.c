@@ -18,14 +18,24 @@
 #include "json.h"
 #include "log/lock.h"
 #include "log/log.h"
+#include "manager/checkpoints.h"
+#include "manager/custom.h"
 #include "manager/delivery.h"
-#include "manager/publish.h"
+#include "manager/exchange.h"
+#include "manager/experiment_end.h"
+#include "manager/experiment_folder.h"
 #include "manager/imports.h"
+#include "manager/launch.h"
 #include "manager/live.h"
 #include "manager/origin.h"
 #include "manager/parameters.h"
 #include "manager/placing.h"
-#include "manager/state.h"
+#include "manager/progress.h"
+#include "manager/publish.h"
+#include "manager/running.h"
+#include "manager/scheduler.h"
+#include "manager/sources.h"
+#include "manager/starting.h"
 #include "manager/trial.h"
 
 #include <inttypes.h>
@@ -38,7 +48,10 @@
 
 #define WORDS_MAX (32 + 2 * DISPATCHER_SKIPS_MAX)
 #define FOLDERS_MAX ((size_t)1 << 20)
-#define EXIT_LOG 5 /* as in PROTOCOL.md */
+#define ASK_MAX 65536          /* a dispatcher refuses more */
+#define CLOSING_NS 15000000000 /* for the dispatcher, from TE to its end */
+#define EXIT_REFUSED 3 /* as in PROTOCOL.md: the configuration is wrong, */
+#define EXIT_LOG 5     /* or the log */
 /* What a dispatcher's stop may take: a trial's grace, but no less than what a
  * dispatcher takes by itself, and no more than what it is waited for. */
 #define GRACE_MIN_MS 2000
@@ -61,15 +74,17 @@ add_argument(struct arguments *w, const char *word)
 /* Watches the dispatcher's pipes and its end.  Where they cannot be watched the
  * dispatcher is killed and the pipes are closed: nobody would see its end. */
 static int
-watch_process(struct manager *m, const struct supervised_pipes *pipes,
+watch_process(struct dispatcher *d, const struct supervised_pipes *pipes,
               struct err *err)
 {
-    if (manager_watch(m, pipes->from, EPOLLIN, SOURCE_FRAMES_IN) == 0 &&
-        manager_watch(m, pipes->words, EPOLLIN, SOURCE_WORDS) == 0 &&
-        manager_watch(m, m->dispatcher.pidfd, EPOLLIN, SOURCE_DISPATCHER) == 0)
+    if (sources_watch(d->sources, pipes->from, EPOLLIN, SOURCE_FRAMES_IN) ==
+            0 &&
+        sources_watch(d->sources, pipes->words, EPOLLIN, SOURCE_WORDS) == 0 &&
+        sources_watch(d->sources, d->process.pidfd, EPOLLIN,
+                      SOURCE_DISPATCHER) == 0)
         return 0;
     err_errno(err, ERR_SYSTEM, "cannot watch the dispatcher");
-    supervisor_close(&m->dispatcher);
+    supervisor_close(&d->process);
     close(pipes->to);
     close(pipes->from);
     close(pipes->words);
@@ -79,10 +94,10 @@ watch_process(struct manager *m, const struct supervised_pipes *pipes,
 /* Starts `tunepipe dispatch` with these words, and with those that a new
  * session and one that goes on share.  -1: none runs. */
 static int
-start_process(struct manager *m, struct arguments *w, struct err *err)
+start_process(struct dispatcher *d, struct arguments *w, struct err *err)
 {
     struct supervised_pipes pipes;
-    int64_t grace_ms = m->x->grace_ms;
+    int64_t grace_ms = d->x->grace_ms;
     char grace[32];
 
     if (grace_ms < GRACE_MIN_MS)
@@ -93,63 +108,70 @@ start_process(struct manager *m, struct arguments *w, struct err *err)
     add_argument(w, "--grace");
     add_argument(w, grace);
     add_argument(w, "--dir");
-    add_argument(w, m->folder.path);
-    if (supervisor_start(&m->dispatcher, m->options->dispatcher,
-                         m->launch.program_folder, w->argv, &pipes, err) != 0 ||
-        watch_process(m, &pipes, err) != 0)
+    add_argument(w, d->folder->path);
+    if (supervisor_start(&d->process, d->options->dispatcher,
+                         d->launch->program_folder, w->argv, &pipes,
+                         err) != 0 ||
+        watch_process(d, &pipes, err) != 0)
         return -1;
-    supervisor_record(&m->dispatcher, m->folder.path);
-    m->writable_asked = false;
-    exchange_open(&m->exchange, pipes.to, pipes.from);
-    tail_attach(&m->words, pipes.words, 65536);
+    supervisor_record(&d->process, d->folder->path);
+    d->writable_asked = false;
+    exchange_open(d->exchange, pipes.to, pipes.from);
+    tail_attach(&d->words, pipes.words, 65536);
     return 0;
 }
 
 static void
-send_space(struct manager *m)
+send_space(struct dispatcher *d)
 {
     struct err err = {0};
 
-    exchange_send(&m->exchange, "IN", m->x->search_space,
-                  strlen(m->x->search_space));
-    if (imports_send_kept(&m->exchange, m->folder.path, 0, &err) != 0)
-        progress_warn(&m->progress, "tunepipe: warning: not imported: %s",
+    exchange_send(d->exchange, "IN", d->x->search_space,
+                  strlen(d->x->search_space));
+    if (imports_send_kept(d->exchange, d->folder->path, 0, &err) != 0)
+        progress_warn(d->progress, "tunepipe: warning: not imported: %s",
                       err.text);
 }
 
 void
-dispatcher_send_space(struct manager *m)
+dispatcher_send_space(struct dispatcher *d)
 {
-    m->phase = PHASE_STARTING;
-    send_space(m);
+    d->phase = PHASE_STARTING;
+    send_space(d);
 }
 
 static int
-start_session(struct manager *m, struct err *err)
+start_session(struct dispatcher *d, struct err *err)
 {
     struct arguments w = {.n = 0};
     char seed[32];
 
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)m->seed);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)d->folder->seed);
     add_argument(&w, "--config");
-    add_argument(&w, m->x->file);
+    add_argument(&w, d->x->file);
     add_argument(&w, "--seed");
     add_argument(&w, seed);
     add_argument(&w, "--early-stopped");
-    add_argument(&w, early_stopped_name(m->x->early_stopped));
+    add_argument(&w, early_stopped_name(d->x->early_stopped));
     add_argument(&w, "--direction");
-    add_argument(&w, m->x->minimize ? "minimize" : "maximize");
+    add_argument(&w, d->x->minimize ? "minimize" : "maximize");
     add_argument(&w, "--extensions");
-    return start_process(m, &w, err);
+    if (d->x->tuner_overridden) {
+        add_argument(&w, "--tuner");
+        add_argument(&w, algorithm_plugin(&d->x->tuner));
+        add_argument(&w, "--tuner-args");
+        add_argument(&w, d->x->tuner.args);
+    }
+    return start_process(d, &w, err);
 }
 
 /* Whether there is a log to go on from.  A log that was not begun shows that
  * the process died before it took anything from us.  What is wrong with one
  * that cannot be read the dispatcher will say. */
 static bool
-has_log(const struct manager *m)
+has_log(const struct dispatcher *d)
 {
-    struct log_reader *log = log_open_in(m->folder.path, 0, NULL);
+    struct log_reader *log = log_open_in(d->folder->path, 0, NULL);
     bool begun = log == NULL || log_is_begun(log);
 
     log_close(log);
@@ -159,7 +181,7 @@ has_log(const struct manager *m)
 static void
 add_folder(struct buf *out, const struct algorithm *a)
 {
-    const char *file = a->plugin != NULL ? a->plugin : a->name;
+    const char *file = algorithm_plugin(a);
     const char *slash = file != NULL ? strrchr(file, '/') : NULL;
 
     if (slash == NULL || slash == file)
@@ -172,17 +194,17 @@ add_folder(struct buf *out, const struct algorithm *a)
 /* Lists the folders of the plugins' files: the log has the plugins' names only.
  */
 static void
-list_folders(const struct manager *m, struct buf *out)
+list_folders(const struct dispatcher *d, struct buf *out)
 {
     buf_init(out, FOLDERS_MAX);
-    add_folder(out, &m->x->tuner);
-    add_folder(out, &m->x->assessor);
-    for (size_t i = 0; i < m->x->n_filters; i++)
-        add_folder(out, &m->x->filters[i]);
+    add_folder(out, &d->x->tuner);
+    add_folder(out, &d->x->assessor);
+    for (size_t i = 0; i < d->x->n_filters; i++)
+        add_folder(out, &d->x->filters[i]);
 }
 
 static int
-start_from_log(struct manager *m, struct err *err)
+start_from_log(struct dispatcher *d, struct err *err)
 {
     char skips[DISPATCHER_SKIPS_MAX][32];
     struct buf folders;
@@ -191,27 +213,27 @@ start_from_log(struct manager *m, struct err *err)
     int rc;
 
     add_argument(&w, "--resume");
-    sync_policy_write(&m->x->sync, sync);
+    sync_policy_write(&d->x->sync, sync);
     add_argument(&w, "--sync"); /* not in the log: no answer depends on it */
     add_argument(&w, sync);
-    snprintf(size, sizeof size, "%" PRIu64, m->x->segments.size);
+    snprintf(size, sizeof size, "%" PRIu64, d->x->segments.size);
     add_argument(&w, "--segment-size");
     add_argument(&w, size);
     add_argument(&w, "--old-segments");
-    add_argument(&w, old_segments_name(m->x->segments.old));
-    list_folders(m, &folders);
+    add_argument(&w, old_segments_name(d->x->segments.old));
+    list_folders(d, &folders);
     if (folders.len > 0) {
         add_argument(&w, "--plugin-path");
         add_argument(&w, buf_text(&folders));
     }
-    for (size_t i = 0; i < m->n_skips; i++) {
+    for (size_t i = 0; i < d->n_skips; i++) {
         snprintf(skips[i], sizeof skips[i], "%c:%llu",
-                 m->skips[i].worker == LOCKFILE_DEFAULT ? 't' : 'a',
-                 (unsigned long long)m->skips[i].number);
+                 d->skips[i].worker == LOCKFILE_DEFAULT ? 't' : 'a',
+                 (unsigned long long)d->skips[i].number);
         add_argument(&w, "--skip");
         add_argument(&w, skips[i]);
     }
-    rc = start_process(m, &w, err);
+    rc = start_process(d, &w, err);
     buf_fini(&folders);
     return rc;
 }
@@ -219,80 +241,97 @@ start_from_log(struct manager *m, struct err *err)
 /* Starts the dispatcher by `how`, now or, if that fails for what may pass,
  * later. */
 static int
-start_or_retry(struct manager *m,
-               int (*how)(struct manager *m, struct err *err), struct err *err)
+start_or_retry(struct dispatcher *d,
+               int (*how)(struct dispatcher *d, struct err *err),
+               struct err *err)
 {
-    struct dispatcher_retry *r = &m->dispatcher_retry;
+    struct dispatcher_retry *r = &d->retry;
     int64_t now = clock_monotonic_ns();
 
-    if (how(m, err) == 0) {
+    if (how(d, err) == 0) {
         r->failures = 0;
-        m->closing_deadline_ns = now + CLOSING_NS; /* if it is closing */
+        d->closing_deadline_ns = now + CLOSING_NS; /* if it is closing */
         return 0;
     }
     if (err->code != ERR_MEMORY && !errno_passes(err->number))
         return -1;
     if (r->failures == 0)
-        r->until_ns = now + m->x->place_ms * (int64_t)1000000;
+        r->until_ns = now + d->x->place_ms * (int64_t)1000000;
     if (now >= r->until_ns)
         return -1;
     if (r->failures == 0)
-        progress_warn(&m->progress,
+        progress_warn(d->progress,
                       "tunepipe: warning: the dispatcher cannot be started "
                       "now: %s; tried again for %.0f s (placeTimeout)",
-                      err->text, (double)m->x->place_ms / 1e3);
+                      err->text, (double)d->x->place_ms / 1e3);
     r->due = true;
     r->at_ns = now + placing_pause_ns(r->failures++);
     return 0;
 }
 
 int
-dispatcher_start(struct manager *m, struct err *err)
+dispatcher_start(struct dispatcher *d, struct err *err)
 {
-    exchange_base(&m->exchange, 0);
-    send_space(m);
-    return start_or_retry(m, start_session, err);
+    exchange_base(d->exchange, 0);
+    send_space(d);
+    return start_or_retry(d, start_session, err);
 }
 
 int
-dispatcher_resume(struct manager *m, struct err *err)
+dispatcher_resume(struct dispatcher *d, struct err *err)
 {
-    if (has_log(m))
-        return start_or_retry(m, start_from_log, err);
-    if (!m->exchange.based) /* of a new manager, which has sent the space */
-        exchange_base(&m->exchange, 0);
-    if (exchange_resume(&m->exchange, 0, NULL, NULL, err) != 0)
+    if (has_log(d))
+        return start_or_retry(d, start_from_log, err);
+    if (!d->exchange->based) /* of a new manager, which has sent the space */
+        exchange_base(d->exchange, 0);
+    if (exchange_resume(d->exchange, 0, NULL, NULL, err) != 0)
         return -1;
-    m->phase = PHASE_STARTING;
-    return start_or_retry(m, start_session, err);
+    d->phase = PHASE_STARTING;
+    return start_or_retry(d, start_session, err);
 }
 
 /* A first dispatcher that was killed, since it could not be watched, may have
  * begun the log: then the next one goes on from there. */
-void
-dispatcher_retry(struct manager *m, int64_t now_ns)
+static void
+retry(struct dispatcher *d)
 {
     struct err err = {0};
 
-    if (now_ns < dispatcher_deadline(m))
+    d->retry.due = false;
+    exchange_hold(d->exchange);
+    if (dispatcher_resume(d, &err) == 0)
         return;
-    m->dispatcher_retry.due = false;
-    exchange_hold(&m->exchange);
-    if (dispatcher_resume(m, &err) == 0)
-        return;
-    if (m->end_known)
-        progress_warn(&m->progress,
+    if (d->end->known)
+        progress_warn(d->progress,
                       "tunepipe: warning: the dispatcher cannot be started: %s",
                       err.text);
-    manager_end(m, MANAGER_DISPATCHER, "the dispatcher cannot be started: %s",
-                err.text);
-    running_interrupt_all(m);
+    experiment_ends(d->end, MANAGER_DISPATCHER,
+                    "the dispatcher cannot be started: %s", err.text);
+    running_interrupt_all(d->running);
+}
+
+void
+dispatcher_expire(struct dispatcher *d, int64_t now_ns)
+{
+    if (now_ns < dispatcher_deadline(d))
+        return;
+    if (d->retry.due) {
+        retry(d);
+        return;
+    }
+    d->closing_deadline_ns = INT64_MAX;
+    d->given_up = true;
+    progress_warn(d->progress,
+                  "tunepipe: warning: the dispatcher does not end: killed");
+    dispatcher_signal(d, SIGKILL);
 }
 
 int64_t
-dispatcher_deadline(const struct manager *m)
+dispatcher_deadline(const struct dispatcher *d)
 {
-    return m->dispatcher_retry.due ? m->dispatcher_retry.at_ns : INT64_MAX;
+    if (d->retry.due)
+        return d->retry.at_ns;
+    return d->phase == PHASE_CLOSING ? d->closing_deadline_ns : INT64_MAX;
 }
 
 /* ---- another dispatcher goes on ---- */
@@ -325,11 +364,28 @@ get_count(struct jval root, const char *key)
     return n;
 }
 
+/* The search space is accepted. */
 static void
-say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
-            const struct resent *again)
+accepted(struct dispatcher *d)
 {
-    progress_say(&m->progress,
+    d->phase = PHASE_RUNNING;
+    custom_begin_rest(d->custom);
+}
+
+/* The dispatcher that goes on has no search space, though one was sent; nor
+ * does it know the trials that it was told of without one. */
+static void
+send_lost_space(struct dispatcher *d)
+{
+    dispatcher_send_space(d);
+    custom_tell_again(d->custom);
+}
+
+static void
+say_resumed(struct dispatcher *d, uint64_t last, uint64_t resent,
+            uint64_t derived, const struct resent *again)
+{
+    progress_say(d->progress,
                  "tunepipe: the dispatcher goes on from its log of %llu "
                  "commands; sent again: %llu, suggestions repeated: %llu, "
                  "answers derived: %llu",
@@ -340,7 +396,7 @@ say_resumed(struct manager *m, uint64_t last, uint64_t resent, uint64_t derived,
 /* Takes the ID of a dispatcher that goes on: what its log lacks is sent again.
  */
 static void
-take_resumed(struct manager *m, const struct frame *id)
+take_resumed(struct dispatcher *d, const struct frame *id)
 {
     struct json *doc = json_parse(id->payload, id->len, JSON_STRICT, NULL);
     struct jval root = {NULL};
@@ -356,30 +412,30 @@ take_resumed(struct manager *m, const struct frame *id)
     owed = get_count(root, "owed");
     resent = get_count(root, "resent");
     derived = get_count(root, "derived");
-    if (m->options->resume != NULL && !m->outcome->initialized)
-        m->recovered.resent = resent;
+    if (d->options->resume != NULL && !d->end->outcome->initialized)
+        d->resent = resent;
     refused = last > 0 && jval_get(root, "space", &v);
     json_free(doc);
-    if (exchange_resume(&m->exchange, last, count_resent, &again, &err) != 0) {
-        m->dispatcher_given_up = true;
-        manager_end(m, MANAGER_DISPATCHER, "the dispatcher cannot go on: %s",
-                    err.text);
-        manager_signal_dispatcher(m, SIGTERM);
-        running_interrupt_all(m);
+    if (exchange_resume(d->exchange, last, count_resent, &again, &err) != 0) {
+        d->given_up = true;
+        experiment_ends(d->end, MANAGER_DISPATCHER,
+                        "the dispatcher cannot go on: %s", err.text);
+        dispatcher_signal(d, SIGTERM);
+        running_interrupt_all(d->running);
         return;
     }
-    if (last > m->log_last)
-        deaths_progress(&m->deaths);
-    m->log_last = last;
-    m->n_skips = 0;
-    scheduler_owes(&m->scheduler, owed + resent + again.asked);
-    m->delivery->resumed(m, last, owed, resent, again.asked);
-    if (m->phase == PHASE_STARTING && last > 0)
-        m->phase = PHASE_RUNNING;
+    if (last > d->log_last)
+        deaths_progress(&d->deaths);
+    d->log_last = last;
+    d->n_skips = 0;
+    scheduler_owes(d->scheduler, owed + resent + again.asked);
+    d->delivery->ops->resumed(d->delivery, last, owed, resent, again.asked);
     if (refused)
-        dispatcher_send_space(m);
+        send_lost_space(d);
+    else if (d->phase == PHASE_STARTING && last > 0)
+        accepted(d);
     if (last > 0)
-        say_resumed(m, last, resent, derived, &again);
+        say_resumed(d, last, resent, derived, &again);
 }
 
 /* ---- its death: who was at work, and whether another one is started ---- */
@@ -395,32 +451,32 @@ name_of(const struct algorithm *a)
 /* The commands that its workers were at when it ended, as far as its lock file
  * tells. */
 static void
-read_slots(const struct manager *m, uint64_t out[LOCKFILE_SLOTS])
+read_slots(const struct dispatcher *d, uint64_t out[LOCKFILE_SLOTS])
 {
     struct lockfile lock;
-    bool good = lockfile_read(m->folder.path, &lock);
+    bool good = lockfile_read(d->folder->path, &lock);
 
     for (int i = 0; i < LOCKFILE_SLOTS; i++)
         out[i] = good ? lock.slots[i] : 0;
 }
 
 static void
-name_worker(const struct manager *m, int worker, char *text, size_t size)
+name_worker(const struct dispatcher *d, int worker, char *text, size_t size)
 {
     if (worker == LOCKFILE_DEFAULT)
-        snprintf(text, size, "tuner %.200s%s", name_of(&m->x->tuner),
-                 m->x->n_filters > 0 ? " (or a filter around it)" : "");
+        snprintf(text, size, "tuner %.200s%s", name_of(&d->x->tuner),
+                 d->x->n_filters > 0 ? " (or a filter around it)" : "");
     else
-        snprintf(text, size, "assessor %.200s", name_of(&m->x->assessor));
+        snprintf(text, size, "assessor %.200s", name_of(&d->x->assessor));
 }
 
 /* Says that the plugins were being set up, which they are, one after the other,
  * before the first command. */
 static void
-blame_start(const struct manager *m, char *text, size_t size)
+blame_start(const struct dispatcher *d, char *text, size_t size)
 {
-    const char *tuner = name_of(&m->x->tuner);
-    const char *assessor = name_of(&m->x->assessor);
+    const char *tuner = name_of(&d->x->tuner);
+    const char *assessor = name_of(&d->x->assessor);
 
     if (assessor == NULL)
         snprintf(text, size, " while tuner %.200s was being set up", tuner);
@@ -431,36 +487,36 @@ blame_start(const struct manager *m, char *text, size_t size)
 }
 
 void
-dispatcher_blame(const struct manager *m, char *text, size_t size)
+dispatcher_blame(const struct dispatcher *d, char *text, size_t size)
 {
     uint64_t at[LOCKFILE_SLOTS];
     char who[256], work[40];
     size_t len = 0;
 
     text[0] = '\0';
-    read_slots(m, at);
+    read_slots(d, at);
     for (int i = 0; i < LOCKFILE_SLOTS; i++)
         if (at[i] != 0 && len < size) {
-            name_worker(m, i, who, sizeof who);
+            name_worker(d, i, who, sizeof who);
             len += (size_t)snprintf(text + len, size - len, "%s %s was %s",
                                     len == 0 ? " while" : " and", who,
                                     supervisor_work(at[i], work, sizeof work));
         }
-    if (text[0] == '\0' && m->phase == PHASE_STARTING)
-        blame_start(m, text, size);
+    if (text[0] == '\0' && d->phase == PHASE_STARTING)
+        blame_start(d, text, size);
 }
 
 /* Whether the dispatcher has ended by its own decision, which it would only
  * repeat. */
 static bool
-is_decision(const struct manager *m, int status)
+is_decision(const struct dispatcher *d, int status)
 {
     static const int statuses[] = {0, 2, 3, 5, 6, 129, 130, 143};
 
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         if (statuses[i] == status)
             return true;
-    return m->phase == PHASE_CLOSING && status >= 0;
+    return d->phase == PHASE_CLOSING && status >= 0;
 }
 
 /* Whether it was ended by one of the signals that stop a session, which the
@@ -475,37 +531,37 @@ is_told_to_stop(int status)
 /* Whether it died before there was anything that another dispatcher could go on
  * with. */
 static bool
-dies_at_start(const struct manager *m, int signal)
+dies_at_start(const struct dispatcher *d, int signal)
 {
-    return m->phase == PHASE_STARTING && m->options->resume == NULL &&
+    return d->phase == PHASE_STARTING && d->options->resume == NULL &&
            (signal == 0 || deaths_is_fault(signal));
 }
 
 static void
-skip_command(struct manager *m, int worker, uint64_t number)
+skip_command(struct dispatcher *d, int worker, uint64_t number)
 {
     char who[256];
 
-    name_worker(m, worker, who, sizeof who);
-    progress_warn(&m->progress,
+    name_worker(d, worker, who, sizeof who);
+    progress_warn(d->progress,
                   "tunepipe: warning: %s kills the dispatcher at command %llu, "
                   "again and again: the command is skipped",
                   who, (unsigned long long)number);
-    if (m->n_skips < DISPATCHER_SKIPS_MAX)
-        m->skips[m->n_skips++] = (struct skip){worker, number};
+    if (d->n_skips < DISPATCHER_SKIPS_MAX)
+        d->skips[d->n_skips++] = (struct skip){worker, number};
 }
 
 static bool
-restart(struct manager *m)
+restart(struct dispatcher *d)
 {
     struct err err = {0};
 
-    exchange_hold(&m->exchange);
-    tail_close(&m->words);
-    origin_release_again(&m->checkpoints, &m->by_number, m->folder.path);
-    if (dispatcher_resume(m, &err) == 0)
+    exchange_hold(d->exchange);
+    tail_close(&d->words);
+    origin_release_again(d->checkpoints, &d->live->by_number, d->folder->path);
+    if (dispatcher_resume(d, &err) == 0)
         return true;
-    progress_warn(&m->progress, "tunepipe: error: %s", err.text);
+    progress_warn(d->progress, "tunepipe: error: %s", err.text);
     return false;
 }
 
@@ -513,91 +569,96 @@ restart(struct manager *m)
  * that one's end: it is an earlier manager's, which was about to take the lock
  * when we looked for it, and which ends when its input does. */
 static bool
-wait_for_another(struct manager *m, int status)
+wait_for_another(struct dispatcher *d, int status)
 {
-    bool began = !m->exchange.held && m->phase != PHASE_STARTING;
+    bool began = !d->exchange->held && d->phase != PHASE_STARTING;
     struct lockfile lock;
     struct err err = {0};
 
-    if (status != EXIT_LOG || began || m->options->resume == NULL ||
-        m->waited_for_another ||
-        (lockfile_read(m->folder.path, &lock) &&
-         supervisor_is_writer(&m->dispatcher, &lock)))
+    if (status != EXIT_LOG || began || d->options->resume == NULL ||
+        d->waited_for_another ||
+        (lockfile_read(d->folder->path, &lock) &&
+         supervisor_is_writer(&d->process, &lock)))
         return false;
-    m->waited_for_another = true;
-    return supervisor_await_earlier(m->folder.path, &err) == 0 && restart(m);
+    d->waited_for_another = true;
+    return supervisor_await_earlier(d->folder->path, &err) == 0 && restart(d);
 }
 
 /* Whether another dispatcher was started in the place of the one that died. */
 static bool
-start_again(struct manager *m, const struct supervised_end *end,
+start_again(struct dispatcher *d, const struct supervised_end *end,
             const char *who, const uint64_t at[LOCKFILE_SLOTS])
 {
     /* A plugin that ends the process by _exit() is at fault, too. */
     bool fault = end->signal == 0 || deaths_is_fault(end->signal);
     int worker = 0;
 
-    switch (deaths_add(&m->deaths, fault, at, &worker)) {
+    switch (deaths_add(&d->deaths, fault, at, &worker)) {
     case DEATHS_OVER:
         return false;
     case DEATHS_RESTART:
-        progress_warn(&m->progress,
+        progress_warn(d->progress,
                       "tunepipe: warning: the dispatcher died (%s)%s: it is "
                       "started again from its log",
                       end->how, who);
         break;
     case DEATHS_SKIP:
-        skip_command(m, worker, at[worker]);
+        skip_command(d, worker, at[worker]);
         break;
     }
     if (!fault)
         scheduler_forget_refusals(
-            &m->scheduler); /* a program's answers died with it */
-    if (!restart(m))
+            d->scheduler); /* a program's answers died with it */
+    if (!restart(d))
         return false;
-    publish_text(m, EVENT_DISPATCHER_RESTARTED, end->how, strlen(end->how));
+    publish_text(d->publish, EVENT_DISPATCHER_RESTARTED, end->how,
+                 strlen(end->how));
     return true;
 }
 
 /* The process has ended and its words are read: starts another one, or ends the
  * experiment. */
 static void
-judge_end(struct manager *m)
+judge_end(struct dispatcher *d)
 {
     uint64_t at[LOCKFILE_SLOTS];
     struct supervised_end end;
     char who[300];
     int status;
 
-    supervisor_end(&m->dispatcher, &end);
-    manager_unwatch(m, m->dispatcher.pidfd);
-    supervisor_close(&m->dispatcher);
-    m->outcome->dispatcher_status = status = end.status;
-    if (m->phase == PHASE_CLOSING && status == 0)
+    supervisor_end(&d->process, &end);
+    sources_unwatch(d->sources, d->process.pidfd);
+    supervisor_close(&d->process);
+    d->end->outcome->dispatcher_status = status = end.status;
+    if (d->phase == PHASE_CLOSING && status == 0)
         return;
-    if (wait_for_another(m, status))
+    if (wait_for_another(d, status))
         return;
-    read_slots(m, at);
-    dispatcher_blame(m, who, sizeof who);
-    if (!is_decision(m, status) && !dies_at_start(m, end.signal) &&
-        !m->dispatcher_given_up && !deaths_repeat(&m->deaths, status, at) &&
-        start_again(m, &end, who, at))
+    read_slots(d, at);
+    dispatcher_blame(d, who, sizeof who);
+    if (!is_decision(d, status) && !dies_at_start(d, end.signal) &&
+        !d->given_up && !deaths_repeat(&d->deaths, status, at) &&
+        start_again(d, &end, who, at))
         return;
-    if (m->phase == PHASE_CLOSING) {
-        progress_warn(&m->progress,
+    if (d->phase == PHASE_CLOSING) {
+        progress_warn(d->progress,
                       "tunepipe: warning: the dispatcher ended with %s%s",
                       end.how, who);
         return;
     }
     if (is_told_to_stop(status))
-        manager_end(m, MANAGER_INTERRUPTED,
-                    "interrupted: the dispatcher was told to stop (signal %d)",
-                    status - 128);
-    manager_end(
-        m, MANAGER_DISPATCHER,
+        experiment_ends(
+            d->end, MANAGER_INTERRUPTED,
+            "interrupted: the dispatcher was told to stop (signal %d)",
+            status - 128);
+    if (status == EXIT_REFUSED && d->phase == PHASE_STARTING)
+        experiment_ends(d->end, MANAGER_CONFIG,
+                        "the dispatcher refused the configuration%s", who);
+    experiment_ends(
+        d->end, MANAGER_DISPATCHER,
         "the dispatcher ended by itself (%s)%s; what it said is in " FOLDER_DISPATCHER_LOG,
         end.how, who);
-    running_interrupt_all(m);
+    running_interrupt_all(d->running);
 }
 
 /* ---- what it says ---- */
@@ -610,71 +671,70 @@ judge_end(struct manager *m)
 /* The database of results, where the configuration asks for it: that it cannot
  * be kept is told, and costs nothing else. */
 static void
-start_index(struct manager *m)
+start_index(struct dispatcher *d)
 {
     struct err err = {0};
 
-    if (m->x->index && experiment_folder_index(
-                           &m->folder, m->launch.program_folder, &err) != 0)
-        progress_warn(&m->progress, "tunepipe: warning: index: %s", err.text);
+    if (d->x->index && experiment_folder_index(
+                           d->folder, d->launch->program_folder, &err) != 0)
+        progress_warn(d->progress, "tunepipe: warning: index: %s", err.text);
 }
 
 static void
-take_initialized(struct manager *m, const struct frame *frame)
+take_initialized(struct dispatcher *d, const struct frame *frame)
 {
-    if (m->exchange.held) {
-        take_resumed(m, frame);
-        if (m->recovered.resent == 0) /* nothing comes that needs them */
-            checkpoints_settle(&m->checkpoints);
-    } else if (m->phase == PHASE_STARTING)
-        m->phase = PHASE_RUNNING;
-    if (!m->outcome->initialized)
-        start_index(m);
-    m->outcome->initialized = true;
+    if (d->exchange->held) {
+        take_resumed(d, frame);
+        if (d->resent == 0) /* nothing comes that needs them */
+            checkpoints_settle(d->checkpoints);
+    } else if (d->phase == PHASE_STARTING)
+        accepted(d);
+    if (!d->end->outcome->initialized)
+        start_index(d);
+    d->end->outcome->initialized = true;
 }
 
 static void
-take_trial(struct manager *m, const struct frame *frame)
+take_trial(struct dispatcher *d, const struct frame *frame)
 {
     struct suggestion record;
     struct err err = {0};
     struct trial *t;
-    bool resent = m->recovered.resent > 0;
+    bool resent = d->resent > 0;
 
     if (resent)
-        m->recovered.resent--;
+        d->resent--;
     if (suggestion_read(frame->payload, frame->len, &record, &err) != 0) {
-        progress_warn(&m->progress, "tunepipe: error: a TR that is none: %s",
+        progress_warn(d->progress, "tunepipe: error: a TR that is none: %s",
                       err.text);
         return;
     }
-    lockstep_came(&m->lockstep);
-    if (map_get(&m->taken, record.id, strlen(record.id)) != NULL) {
-        scheduler_repeated(&m->scheduler); /* it was sent twice */
-    } else if (scheduler_take(&m->scheduler)) {
-        manager_taken(m, record.id);
-        t = trial_of(m->n_trials++, frame->payload, frame->len, &record);
+    lockstep_came(&d->delivery->lockstep);
+    if (live_knows_id(d->live, record.id)) {
+        scheduler_repeated(d->scheduler); /* it was sent twice */
+    } else if (scheduler_take(d->scheduler)) {
+        t = trial_of(d->live->n_numbers, frame->payload, frame->len, &record);
         if (t != NULL && !resent)
-            publish_trial(m, EVENT_TRIAL_WAITING, t);
+            publish_trial(d->publish, EVENT_TRIAL_WAITING, t);
         if (t != NULL)
-            running_take(m, t);
+            starting_take(d->starting, t);
         else
-            manager_end(m, MANAGER_UNABLE, "out of memory");
-    } else if (!m->end_known) {
-        progress_warn(&m->progress,
+            experiment_ends(d->end, MANAGER_UNABLE, "out of memory");
+    } else if (!d->end->known) {
+        progress_warn(d->progress,
                       "tunepipe: warning: parameters %s came unasked, beyond "
                       "maxTrialNumber: not started",
                       record.id);
     }
     suggestion_fini(&record);
-    if (resent && m->recovered.resent == 0)
-        checkpoints_settle(&m->checkpoints);
+    if (resent && d->resent == 0)
+        checkpoints_settle(d->checkpoints);
 }
 
 /* NO: fewer trials come than were asked for.  Without a reason, as NNI's
  * dispatcher writes it, none will come any more. */
 static void
-take_no_more(struct manager *m, const struct frame *frame)
+take_no_more(struct dispatcher *d, const struct frame *frame)
 {
     struct json *doc =
         json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
@@ -686,24 +746,25 @@ take_no_more(struct manager *m, const struct frame *frame)
         jval_string(v, &reason, NULL);
     if (doc != NULL && jval_get(json_root(doc), "units", &v))
         jval_uint(v, &units);
-    if (units == 0 && m->phase == PHASE_RUNNING && m->n_trials == 0) {
-        dispatcher_send_space(m);
+    if (units == 0 && d->phase == PHASE_RUNNING &&
+        d->live->n_numbers <= d->x->n_enqueued) { /* before any suggestion */
+        send_lost_space(d);
         json_free(doc);
         return;
     }
-    lockstep_refused(&m->lockstep, strcmp(reason, "later") == 0, units);
-    if (m->phase == PHASE_STARTING && (units == 0 || units == UINT64_MAX)) {
-        manager_end(m, MANAGER_REFUSED,
-                    "the dispatcher refused the search space; what it said is "
-                    "in " FOLDER_DISPATCHER_LOG);
+    lockstep_refused(&d->delivery->lockstep, strcmp(reason, "later") == 0,
+                     units);
+    if (d->phase == PHASE_STARTING && (units == 0 || units == UINT64_MAX)) {
+        experiment_ends(d->end, MANAGER_CONFIG,
+                        "the dispatcher refused the search space");
     } else if (strcmp(reason, "failed") == 0) {
-        scheduler_refused(&m->scheduler, units);
-        progress_warn(&m->progress,
+        scheduler_refused(d->scheduler, units);
+        progress_warn(d->progress,
                       "tunepipe: warning: the tuner failed to give parameters; "
                       "see %s/" FOLDER_DISPATCHER_LOG,
-                      m->folder.path);
+                      d->folder->path);
     } else if (strcmp(reason, "later") != 0) {
-        scheduler_exhausted(&m->scheduler, units);
+        scheduler_exhausted(d->scheduler, units);
     }
     json_free(doc);
 }
@@ -711,7 +772,7 @@ take_no_more(struct manager *m, const struct frame *frame)
 /* A dispatcher that goes on from its log may say it twice: the first reason to
  * end a trial stays. */
 static void
-take_kill(struct manager *m, const struct frame *frame)
+take_kill(struct dispatcher *d, const struct frame *frame)
 {
     struct json *doc =
         json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
@@ -719,47 +780,47 @@ take_kill(struct manager *m, const struct frame *frame)
     const char *id;
 
     if (doc != NULL && jval_string(json_root(doc), &id, NULL))
-        t = live_by_id(m, id);
+        t = live_by_id(d->live, id);
     if (t != NULL)
-        running_stop(m, t, STOP_ASSESSOR);
+        running_stop(d->running, t, STOP_ASSESSOR);
     else
-        m->late.stops++;
+        d->late++;
     json_free(doc);
 }
 
 static void
-release_checkpoints(struct manager *m, const char *id)
+release_checkpoints(struct dispatcher *d, const char *id)
 {
     uint64_t number;
 
     if (number_parse_u64(id, strlen(id), &number))
-        checkpoints_release(&m->checkpoints, number,
-                            live_by_number(m, number) == NULL);
+        checkpoints_release(d->checkpoints, number,
+                            live_by_number(d->live, number) == NULL);
 }
 
 /* DT: the dispatcher decides about a trial; about one that has ended only
  * whether its checkpoints are released. */
 static void
-decide(struct manager *m, const char *id, const char *decision)
+decide(struct dispatcher *d, const char *id, const char *decision)
 {
     enum trial_stop stop = trial_stop_of(decision);
-    struct trial *t = live_by_id(m, id);
+    struct trial *t = live_by_id(d->live, id);
 
     if (strcmp(decision, "release") == 0)
-        release_checkpoints(m, id);
+        release_checkpoints(d, id);
     else if (stop != STOP_PAUSE && stop != STOP_FINISH)
-        progress_warn(&m->progress,
+        progress_warn(d->progress,
                       "tunepipe: warning: the dispatcher decided '%s' on a "
                       "trial, expected pause, finish or release",
                       decision);
     else if (t != NULL)
-        running_stop(m, t, stop);
+        running_stop(d->running, t, stop);
     else
-        m->late.stops++;
+        d->late++;
 }
 
 static void
-take_decision(struct manager *m, const struct frame *frame)
+take_decision(struct dispatcher *d, const struct frame *frame)
 {
     struct json *doc =
         json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
@@ -769,7 +830,7 @@ take_decision(struct manager *m, const struct frame *frame)
     if (doc != NULL && jval_get(json_root(doc), "trial_job_id", &v) &&
         jval_string(v, &id, NULL) && jval_get(json_root(doc), "decision", &v) &&
         jval_string(v, &decision, NULL))
-        decide(m, id, decision);
+        decide(d, id, decision);
     json_free(doc);
 }
 
@@ -794,14 +855,14 @@ stop_of_decision(const char *decision)
 /* Answers the report that was judged: its trial goes on, or ends.  A KI or DT
  * has told of its stop before; that of the tuner's counts here once more. */
 static void
-take_verdict(struct manager *m, const char *id, uint64_t sequence,
+take_verdict(struct dispatcher *d, const char *id, uint64_t sequence,
              enum trial_stop stop)
 {
-    struct trial *t = live_by_id(m, id);
+    struct trial *t = live_by_id(d->live, id);
 
     if (t != NULL && (stop == STOP_PAUSE || stop == STOP_FINISH))
-        running_stop(m, t, stop);
-    t = live_by_id(m, id); /* if it has not ended by that */
+        running_stop(d->running, t, stop);
+    t = live_by_id(d->live, id); /* if it has not ended by that */
     if (t != NULL)
         unanswered_answer(&t->unanswered, sequence,
                           stop == STOP_NOT        ? REPORT_GO
@@ -810,7 +871,7 @@ take_verdict(struct manager *m, const char *id, uint64_t sequence,
 }
 
 static void
-acknowledge(struct manager *m, const char *id, struct jval root)
+acknowledge(struct dispatcher *d, const char *id, struct jval root)
 {
     const char *decision = "";
     uint64_t sequence = 0;
@@ -823,13 +884,13 @@ acknowledge(struct manager *m, const char *id, struct jval root)
     if (!end && (!jval_get(root, "sequence", &v) || !jval_uint(v, &sequence)))
         return;
     if (!end)
-        take_verdict(m, id, sequence, stop_of_decision(decision));
-    m->delivery->answered(m, id, end, sequence);
+        take_verdict(d, id, sequence, stop_of_decision(decision));
+    d->delivery->ops->answered(d->delivery, id, end, sequence);
 }
 
 /* AK: what waits for this answer goes on. */
 static void
-take_acknowledged(struct manager *m, const struct frame *frame)
+take_acknowledged(struct dispatcher *d, const struct frame *frame)
 {
     struct json *doc =
         json_parse(frame->payload, frame->len, JSON_STRICT, NULL);
@@ -838,29 +899,30 @@ take_acknowledged(struct manager *m, const struct frame *frame)
 
     /* In lock step an attempt that is interrupted now is made again by the next
      * manager, and the dispatcher answers that one again. */
-    if (doc != NULL && !(m->delivery->repeats && m->interrupting) &&
+    if (doc != NULL && !(d->delivery->ops->repeats && d->end->interrupting) &&
         jval_get(json_root(doc), "trial_job_id", &v) &&
         jval_string(v, &id, NULL))
-        acknowledge(m, id, json_root(doc));
+        acknowledge(d, id, json_root(doc));
     json_free(doc);
 }
 
 /* Shows a text of the dispatcher's, whatever bytes it holds. */
 static void
-warn_shown(struct manager *m, const char *before, const char *text, size_t len)
+warn_shown(struct dispatcher *d, const char *before, const char *text,
+           size_t len)
 {
     struct buf line;
 
     buf_init(&line, 4 * WORDS_SHOWN);
     visible_text(&line, text, len, WORDS_SHOWN);
-    progress_warn(&m->progress, "%s%s", before, buf_text(&line));
+    progress_warn(d->progress, "%s%s", before, buf_text(&line));
     buf_fini(&line);
 }
 
 static void
-take_error(struct manager *m, const struct frame *frame)
+take_error(struct dispatcher *d, const struct frame *frame)
 {
-    warn_shown(m, "tunepipe: error: the dispatcher says: ", frame->payload,
+    warn_shown(d, "tunepipe: error: the dispatcher says: ", frame->payload,
                frame->len);
 }
 
@@ -869,7 +931,7 @@ take_frame(void *ctx, const struct frame *frame)
 {
     static const struct {
         enum command_code code;
-        void (*take)(struct manager *m, const struct frame *frame);
+        void (*take)(struct dispatcher *d, const struct frame *frame);
     } takers[] = {
         {CMD_INITIALIZED, take_initialized},
         {CMD_NEW_TRIAL, take_trial},
@@ -879,44 +941,50 @@ take_frame(void *ctx, const struct frame *frame)
         {CMD_ACKNOWLEDGE, take_acknowledged},
         {CMD_ERROR, take_error},
     };
-    struct manager *m = ctx;
+    struct dispatcher *d = ctx;
 
     for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
         if (strcmp(command_info(takers[i].code)->code, frame->code) == 0) {
-            takers[i].take(m, frame);
+            takers[i].take(d, frame);
             return;
         }
-    progress_warn(&m->progress,
+    progress_warn(d->progress,
                   "tunepipe: warning: the dispatcher sent '%s', which no "
                   "manager expects",
                   frame->code);
 }
 
 void
-dispatcher_read_frames(struct manager *m)
+dispatcher_read_frames(struct dispatcher *d)
 {
     struct err err = {0};
     int rc;
 
-    if (m->exchange.from < 0)
+    if (d->exchange->from < 0)
         return; /* the end of the process came first */
-    rc = exchange_read(&m->exchange, take_frame, m, &err);
+    rc = exchange_read(d->exchange, take_frame, d, &err);
     if (rc == 1)
         return;
-    manager_unwatch(m, m->exchange.from);
-    close(m->exchange.from);
-    m->exchange.from = -1;
+    sources_unwatch(d->sources, d->exchange->from);
+    close(d->exchange->from);
+    d->exchange->from = -1;
     if (rc < 0) {
-        m->dispatcher_given_up = true;
-        manager_end(m, MANAGER_DISPATCHER,
-                    "the dispatcher's stream is broken: "
-                    "%s",
-                    err.text);
-        manager_signal_dispatcher(m, SIGKILL);
-    } else if (m->phase != PHASE_CLOSING) {
+        d->given_up = true;
+        experiment_ends(d->end, MANAGER_DISPATCHER,
+                        "the dispatcher's stream is broken: "
+                        "%s",
+                        err.text);
+        dispatcher_signal(d, SIGKILL);
+    } else if (d->phase != PHASE_CLOSING) {
         /* It closed its output and can say no more; its end tells why. */
-        manager_signal_dispatcher(m, SIGTERM);
+        dispatcher_signal(d, SIGTERM);
     }
+}
+
+bool
+dispatcher_shows(const char *line)
+{
+    return strstr(line, "error: ") != NULL || strstr(line, "warning: ") != NULL;
 }
 
 /* Writes a line of the dispatcher's standard error into the file, and shows it
@@ -924,33 +992,101 @@ dispatcher_read_frames(struct manager *m)
 static void
 take_line(void *ctx, const char *line, size_t len, bool too_long)
 {
-    struct manager *m = ctx;
+    struct dispatcher *d = ctx;
 
     (void)too_long;
-    experiment_folder_add_log(&m->folder, line, len, NULL);
+    experiment_folder_add_log(d->folder, line, len, NULL);
     if (strstr(line, "error: ") != NULL)
-        publish_text(m, EVENT_PLUGIN_ERROR, line, len);
-    if (m->progress.debug || strstr(line, "error: ") != NULL ||
-        strstr(line, "warning: ") != NULL)
-        warn_shown(m, "", line, len);
+        publish_text(d->publish, EVENT_PLUGIN_ERROR, line, len);
+    if (d->progress->debug || dispatcher_shows(line))
+        warn_shown(d, "", line, len);
 }
 
 void
-dispatcher_read_stderr(struct manager *m)
+dispatcher_read_stderr(struct dispatcher *d)
 {
-    if (tail_read(&m->words, WORDS_AT_ONCE, take_line, m, NULL) < 0 ||
-        m->words.ended)
-        manager_unwatch(m, m->words.fd);
+    if (tail_read(&d->words, WORDS_AT_ONCE, take_line, d, NULL) < 0 ||
+        d->words.ended)
+        sources_unwatch(d->sources, d->words.fd);
 }
 
 void
-dispatcher_exited(struct manager *m)
+dispatcher_exited(struct dispatcher *d)
 {
-    if (m->exchange.from >= 0)
-        dispatcher_read_frames(m); /* what it said before it died */
-    while (tail_read(&m->words, WORDS_AT_ONCE, take_line, m, NULL) > 0)
+    if (d->exchange->from >= 0)
+        dispatcher_read_frames(d); /* what it said before it died */
+    while (tail_read(&d->words, WORDS_AT_ONCE, take_line, d, NULL) > 0)
         continue;
-    tail_rest(&m->words, take_line, m);
-    manager_unwatch(m, m->words.fd);
-    judge_end(m);
+    tail_rest(&d->words, take_line, d);
+    sources_unwatch(d->sources, d->words.fd);
+    judge_end(d);
+}
+
+/* ---- what it is told ---- */
+
+uint64_t
+dispatcher_ask(struct dispatcher *d)
+{
+    uint64_t n = scheduler_wants(d->scheduler);
+    char text[32];
+
+    if (d->phase != PHASE_RUNNING || d->exchange->held || n == 0)
+        return 0;
+    if (n > ASK_MAX)
+        n = ASK_MAX; /* the rest with the next round */
+    snprintf(text, sizeof text, "%llu", (unsigned long long)n);
+    exchange_send(d->exchange, "GE", text, strlen(text));
+    scheduler_asked(d->scheduler, n);
+    return n;
+}
+
+void
+dispatcher_flush(struct dispatcher *d)
+{
+    int fd = d->exchange->to;
+    struct err err = {0};
+    bool wanted;
+
+    if (fd < 0 || d->exchange->held)
+        return;
+    if (exchange_flush(d->exchange, &err) != 0) {
+        d->writable_asked = false; /* closing took it out of epoll */
+        return;                    /* the dispatcher's end tells why */
+    }
+    wanted = exchange_pending(d->exchange) > 0;
+    if (d->phase == PHASE_CLOSING && !wanted) { /* TE was the last word */
+        sources_unwatch(d->sources, fd);
+        exchange_close_to(d->exchange);
+        return;
+    }
+    if (wanted && !d->writable_asked) /* what fails is asked next turn */
+        d->writable_asked =
+            sources_watch(d->sources, fd, EPOLLOUT, SOURCE_FRAMES_OUT) == 0;
+    if (!wanted && d->writable_asked) {
+        sources_unwatch(d->sources, fd);
+        d->writable_asked = false;
+    }
+}
+
+void
+dispatcher_signal(struct dispatcher *d, int sig)
+{
+    supervisor_signal(&d->process, sig);
+}
+
+void
+dispatcher_close(struct dispatcher *d)
+{
+    d->phase = PHASE_CLOSING;
+    d->retry.due = false; /* what it is not told `resume` tells */
+    d->closing_deadline_ns = clock_monotonic_ns() + CLOSING_NS;
+    exchange_send(d->exchange, "TE", "", 0);
+}
+
+void
+dispatcher_give_up(struct dispatcher *d, int sig)
+{
+    d->given_up = true;
+    d->retry.due = false;
+    dispatcher_signal(d, sig);
 }

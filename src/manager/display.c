@@ -10,14 +10,25 @@
 #include <sys/ioctl.h>
 
 #define SHORT_MAX 40
-#define PARAMETERS_MAX 400
 
-void
-display_parameter(struct buf *out, const char *name, const char *value,
-                  size_t len)
+struct displaying {
+    struct buf *out;
+    const char *but;
+    size_t most;
+};
+
+static void
+add_parameter(void *ctx, const char *name, const char *value, size_t len)
 {
+    const struct displaying *d = ctx;
+    struct buf *out = d->out;
     double number;
 
+    if (out->len >= d->most || parameters_is_folder(name) ||
+        (d->but != NULL && strcmp(name, d->but) == 0))
+        return;
+    if (out->len > 0)
+        buf_add_text(out, "  ");
     visible_text(out, name, strlen(name), SHORT_MAX);
     buf_add_char(out, '=');
     if (strpbrk(value, ".e") != NULL && number_parse(value, len, &number))
@@ -26,22 +37,13 @@ display_parameter(struct buf *out, const char *name, const char *value,
         visible_text(out, value, len, SHORT_MAX);
 }
 
-static void
-add_parameter(void *ctx, const char *name, const char *value, size_t len)
-{
-    struct buf *out = ctx;
-
-    if (out->len >= PARAMETERS_MAX)
-        return;
-    if (out->len > 0)
-        buf_add_text(out, "  ");
-    display_parameter(out, name, value, len);
-}
-
 void
-display_parameters(struct buf *out, struct jval parameters)
+display_parameters(struct buf *out, struct jval parameters, const char *but,
+                   size_t most)
 {
-    parameters_flatten(parameters, add_parameter, out, NULL);
+    struct displaying d = {out, but, most};
+
+    parameters_flatten(parameters, add_parameter, &d, NULL);
 }
 
 int

@@ -10,13 +10,14 @@
 
 struct buf;
 
-/* Appends "NAME=VALUE", short: four digits of a number. */
-void display_parameter(struct buf *out, const char *name, const char *value,
-                       size_t len);
+#define DISPLAY_PARAMETERS_MAX 400 /* bytes of parameters in a line */
 
-/* Appends them all, or as many as a line has room for, to `out`, which holds
- * nothing else. */
-void display_parameters(struct buf *out, struct jval parameters);
+/* Appends each as "NAME=VALUE", short: four digits of a number, behind two
+ * blanks where something stands in `out`; until there are `most` bytes in it.
+ * Folders of the tuner are left out, which would take the room of the others,
+ * and `but`; NULL: no more. */
+void display_parameters(struct buf *out, struct jval parameters,
+                        const char *but, size_t most);
 
 /* How wide the terminal is; 80 where nobody knows. */
 int display_columns(int fd);

@@ -3,9 +3,11 @@
 
 #include "command.h"
 #include "config/experiment.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "json.h"
+#include "manager/custom.h"
 #include "manager/environment.h"
 #include "manager/exchange.h"
 #include "manager/imports.h"
@@ -26,6 +28,7 @@
 
 #define ASK_MAX 65536 /* a dispatcher refuses more */
 #define WORD_MAX 65536
+#define TEXT_MAX ((size_t)128 << 20)
 #define WORDS_AT_ONCE ((size_t)1 << 20)
 #define END_MS 10000 /* to end by itself */
 #define EXIT_OF_CONFIG 3
@@ -56,23 +59,6 @@ ask(struct state *s, uint64_t n)
     s->asked += n;
 }
 
-/* Asks as a run does, for as many trials as may run at a time. */
-static void
-ask_first(struct state *s)
-{
-    const struct experiment *x = s->r->x;
-    uint64_t n = x->concurrency;
-
-    if (x->max_trials > 0 && n > x->max_trials)
-        n = x->max_trials;
-    if (x->max_trials > 0 && s->r->wanted > x->max_trials)
-        s->r->wanted = x->max_trials;
-    if (n > ASK_MAX)
-        n = ASK_MAX;
-    s->r->sure = n < s->r->wanted ? n : s->r->wanted;
-    ask(s, n);
-}
-
 static bool
 is_shown(const struct environment *e, const char *var)
 {
@@ -86,8 +72,10 @@ is_shown(const struct environment *e, const char *var)
            map_get(&e->names, var, strcspn(var, "=")) != NULL;
 }
 
+/* Shows the trial with the variables of ours that it would have. */
 static int
-show_vars(struct state *s, const struct environment *e, const struct trial *t)
+show_vars(struct state *s, const struct environment *e,
+          struct dry_run_trial *shown)
 {
     const char **vars = calloc(e->n + 1, sizeof *vars);
     size_t n = 0;
@@ -98,12 +86,26 @@ show_vars(struct state *s, const struct environment *e, const struct trial *t)
     for (size_t i = 0; i < e->n; i++)
         if (is_shown(e, e->vars[i]))
             vars[n++] = e->vars[i];
-    rc = s->to->take(
-        s->to->ctx,
-        &(struct dry_run_trial){t->id, t->parameter_id, t->parameters, vars},
-        s->err);
+    shown->vars = vars;
+    rc = s->to->take(s->to->ctx, shown, s->err);
     free(vars);
     return rc;
+}
+
+/* Fills what the trial is given: its parameters and its commands. */
+static int
+fill(struct state *s, struct jval parameters, struct buf *text,
+     struct buf *prepare, struct buf *command)
+{
+    const struct launch *l = &s->launch;
+
+    jval_write(parameters, text);
+    if (buf_check(text, "the parameters", s->err) != 0)
+        return -1;
+    if (l->prepare_command != NULL &&
+        launch_command(l, l->prepare_command, parameters, prepare, s->err) != 0)
+        return -1;
+    return launch_command(l, l->command, parameters, command, s->err);
 }
 
 static int
@@ -119,15 +121,29 @@ show_trial(struct state *s, struct trial *t)
         .minimize = x->minimize,
         .lockstep = x->deterministic,
     };
+    struct dry_run_trial shown = {.id = t->id, .parameter_id = t->parameter_id};
     struct environment env = {0};
-    struct json *doc =
-        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, s->err);
+    struct buf text, prepare, command;
+    struct json *doc = launch_parameters(&s->launch, t, s->err);
     int rc = doc == NULL ? -1 : trial_place(t, s->folder, s->err);
 
+    buf_init(&text, TEXT_MAX);
+    buf_init(&prepare, TEXT_MAX);
+    buf_init(&command, TEXT_MAX);
     if (rc == 0)
         rc = environment_make(&env, &of, t, json_root(doc), s->err);
     if (rc == 0)
-        rc = show_vars(s, &env, t);
+        rc = fill(s, json_root(doc), &text, &prepare, &command);
+    if (rc == 0) {
+        shown.parameters = buf_text(&text);
+        shown.prepare =
+            x->prepare_command.text != NULL ? buf_text(&prepare) : NULL;
+        shown.command = buf_text(&command);
+        rc = show_vars(s, &env, &shown);
+    }
+    buf_fini(&text);
+    buf_fini(&prepare);
+    buf_fini(&command);
     environment_fini(&env);
     json_free(doc);
     return rc;
@@ -141,37 +157,100 @@ finish(struct state *s, int rc)
     exchange_send(&s->exchange, command_info(CMD_TERMINATE)->code, "", 0);
 }
 
+/* Shows the trial, and goes on to the next. */
+static int
+take(struct state *s, struct trial *t)
+{
+    int rc = t != NULL ? show_trial(s, t)
+                       : err_set(s->err, ERR_MEMORY, "out of memory");
+
+    s->came++;
+    trial_free(t);
+    if (rc != 0 || s->came == s->r->wanted)
+        finish(s, rc);
+    return rc;
+}
+
 static void
 take_trial(struct state *s, const struct frame *frame)
 {
     struct suggestion record;
-    struct trial *t;
-    int rc = -1;
 
     if (suggestion_read(frame->payload, frame->len, &record, s->err) != 0) {
         err_place(s->err, "a TR that is none");
         finish(s, -1);
         return;
     }
-    t = trial_new(s->came++, frame->payload, frame->len, record.id,
-                  record.parameters);
-    if (t != NULL)
-        rc = show_trial(s, t);
-    else
-        err_set(s->err, ERR_MEMORY, "out of memory");
-    trial_free(t);
+    take(s, trial_new(s->came, frame->payload, frame->len, record.id,
+                      record.parameters));
     suggestion_fini(&record);
-    if (rc != 0 || s->came == s->r->wanted)
-        finish(s, rc);
-    else if (s->came == s->asked)
+    if (!s->over && s->came == s->asked)
         ask(s, 1);
 }
 
+/* Takes the sets that are tried first, as custom_begin_rest() does. */
+static void
+enqueue(struct state *s)
+{
+    const struct experiment *x = s->r->x;
+    struct buf told, set, record;
+    char id[24];
+    int rc = 0;
+
+    buf_init(&told, TEXT_MAX);
+    buf_init(&set, TEXT_MAX);
+    buf_init(&record, TEXT_MAX);
+    for (size_t i = 0; i < x->n_enqueued && !s->over; i++) {
+        buf_clear(&set);
+        buf_clear(&record);
+        snprintf(id, sizeof id, "%zu", i);
+        rc = custom_write_enqueued(x, s->launch.space, s->r->seed, i, &set,
+                                   s->err);
+        if (rc != 0)
+            break;
+        custom_write_record(&record, id, SOURCE_CUSTOM, buf_text(&set));
+        buf_add_text(&told, i == 0 ? "[" : ", ");
+        buf_add(&told, record.data, record.len);
+        take(s,
+             trial_new(s->came, record.data, record.len, id, buf_text(&set)));
+    }
+    buf_add_char(&told, ']');
+    if (rc == 0 && !s->over)
+        rc = buf_check(&told, "enqueue", s->err);
+    if (rc != 0)
+        finish(s, rc);
+    else if (!s->over)
+        exchange_send(&s->exchange, command_info(CMD_ADD_CUSTOM)->code,
+                      told.data, told.len);
+    buf_fini(&told);
+    buf_fini(&set);
+    buf_fini(&record);
+}
+
+/* Asks as a run does, for as many trials as may run at a time. */
 static void
 take_initialized(struct state *s, const struct frame *frame)
 {
+    const struct experiment *x = s->r->x;
+    uint64_t most = x->concurrency;
+    uint64_t n;
+
     (void)frame;
     s->initialized = true;
+    if (x->max_trials > 0 && s->r->wanted > x->max_trials)
+        s->r->wanted = x->max_trials;
+    if (x->max_trials > 0 && most > x->max_trials)
+        most = x->max_trials;
+    n = most > x->n_enqueued ? most - x->n_enqueued : 0;
+    if (n > ASK_MAX)
+        n = ASK_MAX;
+    s->r->sure =
+        x->n_enqueued + n < s->r->wanted ? x->n_enqueued + n : s->r->wanted;
+    s->asked = x->n_enqueued;
+    if (x->n_enqueued > 0)
+        enqueue(s);
+    if (!s->over)
+        ask(s, n > 0 ? n : 1);
 }
 
 static void
@@ -237,11 +316,20 @@ start(struct state *s)
     char seed[24];
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->r->seed);
-    const char *const words[] = {
-        "--config",        x->file,
-        "--seed",          seed,
-        "--early-stopped", early_stopped_name(x->early_stopped),
-        "--extensions",    NULL};
+    /* in the place of the file's tuner, where the command line names one */
+    const char *tuner = x->tuner_overridden ? "--tuner" : NULL;
+    const char *const words[] = {"--config",
+                                 x->file,
+                                 "--seed",
+                                 seed,
+                                 "--early-stopped",
+                                 early_stopped_name(x->early_stopped),
+                                 "--extensions",
+                                 tuner,
+                                 algorithm_plugin(&x->tuner),
+                                 "--tuner-args",
+                                 x->tuner.args,
+                                 NULL};
     if (supervisor_start(&s->dispatcher, s->r->dispatcher,
                          s->launch.program_folder, words, &pipes, s->err) != 0)
         return -1;
@@ -327,7 +415,6 @@ converse(struct state *s)
     imports_load(s->r->x, &lines, NULL, NULL);
     imports_send(&s->exchange, buf_text(&lines), 0);
     buf_fini(&lines);
-    ask_first(s);
     do {
         exchange_flush(&s->exchange, NULL);
         if (s->over && s->exchange.to >= 0 &&
@@ -353,6 +440,9 @@ dry_run(struct dry_run *r, const struct dry_run_listener *to, struct err *err)
         s.rc = err_set(err, ERR_MEMORY, "out of memory");
     else
         s.rc = launch_open(&s.launch, runner_kind(r->x->platform), r->x, err);
+    s.launch.command = r->x->trial_command.text;
+    s.launch.prepare_command = r->x->prepare_command.text;
+    s.launch.space = parameters_space(r->x->search_space);
     if (s.rc == 0)
         s.rc = start(&s);
     if (s.rc == 0)

@@ -25,7 +25,9 @@ struct dry_run {
 struct dry_run_trial {
     const char *id;           /* trial_job_id */
     const char *parameter_id; /* JSON */
-    const char *parameters;   /* JSON, one line */
+    const char *parameters;   /* JSON, one line, as the trial gets them */
+    const char *prepare;      /* prepareCommand with its values; NULL: none */
+    const char *command;      /* trialCommand with its values */
     const char *const *vars;  /* "NAME=VALUE" of the trial's own variables, but
                                  those of its folders; ends with NULL */
 };

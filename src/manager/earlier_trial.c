@@ -8,11 +8,9 @@
 #include "core/grow.h"
 #include "core/number.h"
 #include "history/folder.h"
-#include "manager/delivery.h"
 #include "manager/parameters.h"
 #include "manager/resume_log.h"
 #include "manager/results.h"
-#include "manager/state.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -255,19 +253,18 @@ earlier_trial_unlogged(const struct earlier_trial *e,
 /* Whether the final metric on record is the trial's own: one that onFailure
  * sent in its place stands in no file of the trial. */
 static bool
-has_own_final(const struct manager *m, const struct earlier_trial *e)
+has_own_final(const struct earlier_trial *e, const struct on_failure *then)
 {
-    const struct on_failure *then = &m->x->on_failure;
-
     return e->logged->has_final &&
            !(e->has_folder && then->then == FAILURE_REPORT &&
              e->logged->final == then->value);
 }
 
 struct trial *
-earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
+earlier_trial_restore(const struct earlier_trial *e, const struct experiment *x,
+                      const char *folder)
 {
-    char *record = record_of(e, m->folder.path);
+    char *record = record_of(e, folder);
     struct trial *t = NULL;
     struct suggestion s;
 
@@ -290,14 +287,15 @@ earlier_trial_restore(const struct manager *m, const struct earlier_trial *e)
                           !t->past.end_told && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
         t->past.told = e->logged->sent;
-        t->final.given = has_own_final(m, e); /* its folder may be gone */
+        t->final.given =
+            has_own_final(e, &x->on_failure); /* its folder may be gone */
         t->final.value = e->logged->final;
     }
     if (e->logged != NULL) {
         t->earlier.given = e->logged->has_latest;
         t->earlier.value = e->logged->latest;
     }
-    if (e->logged != NULL && m->delivery->repeats)
+    if (e->logged != NULL && x->deterministic)
         t->past.told = e->logged->all;
     if (e->result != NULL)
         t->past.end = trial_state_of(e->result->status);

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct err;
+struct experiment;
 struct logged_trial;
-struct manager;
 struct resume_log;
 struct result;
 struct results;
@@ -52,7 +52,8 @@ char *earlier_trial_unlogged(const struct earlier_trial *e,
 
 /* Its last attempt, waiting, without a folder; the caller's.  NULL: what it is
  * to run with is not known any more, or out of memory. */
-struct trial *earlier_trial_restore(const struct manager *m,
-                                    const struct earlier_trial *e);
+struct trial *earlier_trial_restore(const struct earlier_trial *e,
+                                    const struct experiment *x,
+                                    const char *folder);
 
 #endif

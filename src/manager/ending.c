@@ -6,23 +6,29 @@
 #include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
-#include "trial/stderr_tail.h"
 #include "manager/delivery.h"
-#include "manager/publish.h"
-#include "manager/parameters.h"
-#include "manager/reading.h"
-#include "manager/results.h"
 #include "manager/display.h"
-#include "manager/state.h"
+#include "manager/exchange.h"
+#include "manager/experiment_end.h"
+#include "manager/experiment_folder.h"
+#include "manager/live.h"
+#include "manager/parameters.h"
+#include "manager/progress.h"
+#include "manager/publish.h"
+#include "manager/results.h"
 #include "manager/trial.h"
 #include "trial/files.h"
+#include "trial/stderr_tail.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PAYLOAD_MAX ((size_t)64 << 20)
 #define STDERR_LINES 20
+#define KINDS_SHOWN 8 /* of failures, with their last lines */
 #define SHOWN_MAX 200
 #define HELD_PAUSE_NS ((int64_t)1000 * 1000000)
 
@@ -30,7 +36,7 @@ void
 ending_send(void *ctx, const struct attempt_end *end)
 {
     const struct trial *t = end->trial;
-    struct manager *m = ctx;
+    struct ending *e = ctx;
     struct json_writer w;
     struct buf payload;
 
@@ -41,14 +47,15 @@ ending_send(void *ctx, const struct attempt_end *end)
     json_add_text(&w, "trial_job_id", t->id);
     json_add_text(&w, "event", trial_event_name(t->state));
     json_add_string(&w, "hyper_params", t->record, t->record_len);
-    json_add_unsigned(&w, "attempt", reading_attempt(m, t));
-    if (m->delivery->acknowledged)
+    json_add_unsigned(&w, "attempt", delivery_attempt(e->delivery, t));
+    if (e->delivery->ops->acknowledged)
         json_add_bool(&w, "sync", true);
     json_close(&w);
     if (buf_check(&payload, "the end of a trial", NULL) == 0)
-        exchange_send(&m->exchange, "EN", payload.data, payload.len);
-    if (m->delivery->acknowledged && trial_exited(t)) /* else it has no turn */
-        lockstep_sent(&m->expected, &payload, m->exchange.last);
+        exchange_send(e->exchange, "EN", payload.data, payload.len);
+    if (e->delivery->ops->acknowledged &&
+        trial_exited(t)) /* else it has no turn */
+        lockstep_sent(&e->delivery->expected, &payload, e->exchange->last);
     buf_fini(&payload);
 }
 
@@ -57,142 +64,104 @@ ending_send(void *ctx, const struct attempt_end *end)
 /* Results were to be written, which went as rc and err tell: warns when they
  * begin or cease to be held in memory, and sets when that is tried again. */
 static void
-tell_of_held(struct manager *m, int rc, const struct err *err)
+tell_of_held(struct ending *e, int rc, const struct err *err)
 {
-    bool holds = rc == 0 && m->folder.held.len > 0;
+    bool holds = rc == 0 && e->folder->held.len > 0;
 
     if (rc != 0)
-        manager_end(m, MANAGER_UNABLE, "%s", err->text);
-    else if (holds && !m->results_held)
-        progress_warn(&m->progress,
+        experiment_ends(e->end, MANAGER_UNABLE, "%s", err->text);
+    else if (holds && !e->holds)
+        progress_warn(e->progress,
                       "tunepipe: warning: %s; the results are kept in memory "
                       "until it goes on",
                       err->text);
-    else if (!holds && m->results_held)
-        progress_warn(&m->progress,
+    else if (!holds && e->holds)
+        progress_warn(e->progress,
                       "tunepipe: the results are written: it goes on");
-    m->results_held = holds;
-    if (deadlines_set(&m->deadlines, &m->results_due,
+    e->holds = holds;
+    if (deadlines_set(e->deadlines, &e->due,
                       holds ? clock_monotonic_ns() + HELD_PAUSE_NS
                             : INT64_MAX) != 0)
-        manager_end(m, MANAGER_UNABLE, "out of memory");
+        experiment_ends(e->end, MANAGER_UNABLE, "out of memory");
 }
 
 static void
 write_held(void *ctx, void *of)
 {
-    struct manager *m = ctx;
+    struct ending *e = of;
     struct err err = {0};
 
-    (void)of;
-    tell_of_held(m, experiment_folder_flush(&m->folder, &err), &err);
+    (void)ctx;
+    tell_of_held(e, experiment_folder_flush(e->folder, &err), &err);
 }
 
 void
 ending_record(void *ctx, const struct attempt_end *end)
 {
     const struct trial *t = end->trial;
-    struct manager *m = ctx;
+    struct ending *e = ctx;
     struct err err = {0};
     int rc;
 
     if (end->how == ATTEMPT_LEFT && trial_began(t) &&
-        experiment_folder_add_interrupted(&m->folder, t, end->seconds, &err) !=
+        experiment_folder_add_interrupted(e->folder, t, end->seconds, &err) !=
             0)
-        progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
+        progress_warn(e->progress, "tunepipe: warning: %s", err.text);
     if (end->how != ATTEMPT_JUDGED || t->past.recorded)
         return;
-    rc = experiment_folder_add_result(&m->folder, t, end->seconds, &err);
+    rc = experiment_folder_add_result(e->folder, t, end->seconds, &err);
 
-    m->results_due.due = write_held;
-    if (rc != 0 || m->results_held || m->folder.held.len > 0)
-        tell_of_held(m, rc, &err);
+    e->due.due = write_held;
+    e->due.of = e;
+    if (rc != 0 || e->holds || e->folder->held.len > 0)
+        tell_of_held(e, rc, &err);
 }
 
 /* ---- shown ---- */
 
 static void
-show_text(struct manager *m, const char *text, size_t len)
+show_line(void *ctx, const char *text, size_t len)
 {
+    const struct ending *e = ctx;
     struct buf line;
 
     buf_init(&line, STDERR_TAIL_MAX);
     visible_text(&line, text, len, SHOWN_MAX);
-    progress_say(&m->progress, "    | %s", buf_text(&line));
+    progress_say(e->progress, "    | %s", buf_text(&line));
     buf_fini(&line);
 }
 
-static void
-show_last_lines(struct manager *m, const char *text, size_t len)
-{
-    const char *end = text + len, *at = end;
-    size_t lines = 0;
-
-    if (at > text && at[-1] == '\n')
-        at = --end;
-    while (at > text && (at[-1] != '\n' || ++lines < STDERR_LINES))
-        at--;
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const char *stop = newline != NULL ? newline : end;
-
-        show_text(m, at, (size_t)(stop - at));
-        at = stop + 1;
-    }
-}
-
 void
-ending_show_stderr(struct manager *m, const struct trial *t)
+ending_show_stderr(struct ending *e, const struct trial *t)
 {
+    char *folder = t->folder != NULL ? stderr_tail_folder(t->folder) : NULL;
     char text[STDERR_TAIL_MAX];
-    size_t n = stderr_tail_read(t->folder, text);
 
-    if (n > 0) {
-        progress_say(&m->progress, "  the last lines of %s/" TRIAL_STDERR ":",
-                     t->folder);
-        show_last_lines(m, text, n);
-    } else {
-        progress_say(&m->progress,
-                     "  its standard error is empty (%s/" TRIAL_STDERR ")",
-                     t->folder);
+    if (folder == NULL || access(folder, F_OK) != 0) {
+        free(folder);
+        return;
     }
+    progress_say(e->progress,
+                 stderr_tail_read(folder, text) > 0
+                     ? "  the last lines of %s/" TRIAL_STDERR ":"
+                     : "  its standard error is empty (%s/" TRIAL_STDERR ")",
+                 folder);
+    stderr_tail_lines(folder, STDERR_LINES, show_line, e);
+    free(folder);
 }
 
-/* A program that ended well and left no result: what was looked for. */
+/* The value is no result, and is not to be taken for an exit status. */
 static void
-show_no_final(struct manager *m, const struct trial *t)
+add_why(struct buf *line, const struct trial *t)
 {
-    if (strncmp(t->why, TRIAL_NO_FINAL, strlen(TRIAL_NO_FINAL)) != 0)
-        return;
-    if (m->pattern == NULL)
-        progress_say(&m->progress,
-                     "  it exited with 0, but never called tunepipe trial "
-                     "report --final, tp_final(), tunepipe.final() "
-                     "or nni.report_final_result()");
-    else if (!t->latest.given)
-        progress_say(&m->progress,
-                     "  no line of %s/" TRIAL_STDOUT
-                     " matches metrics.pattern with a number "
-                     "as its first group",
-                     t->folder);
-    else
-        progress_say(&m->progress, "  metrics.final is none, and it never "
-                                   "called tunepipe trial report --final");
+    buf_printf(line, ": %s", t->why);
+    if (t->state != TRIAL_SUCCEEDED && (t->final.given || t->latest.given))
+        buf_printf(line, " (last value %.6g)",
+                   t->final.given ? t->final.value : t->latest.value);
 }
 
 static void
-add_parameter(void *ctx, const char *name, const char *value, size_t len)
-{
-    struct buf *out = ctx;
-
-    if (out->len >= SHOWN_MAX)
-        return;
-    buf_add_text(out, "  ");
-    display_parameter(out, name, value, len);
-}
-
-static void
-say_end(struct manager *m, const struct trial *t, double seconds)
+say_end(struct ending *e, const struct trial *t, double seconds)
 {
     struct json *doc =
         json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, NULL);
@@ -200,17 +169,17 @@ say_end(struct manager *m, const struct trial *t, double seconds)
 
     buf_init(&line, (size_t)64 << 20);
     buf_printf(&line, "trial %s %s", t->id, trial_state_name(t->state));
-    if (t->final.given)
+    if (t->why[0] != '\0')
+        add_why(&line, t);
+    else if (t->final.given)
         buf_printf(&line, ": %.6g", t->final.value);
-    else if (t->why[0] != '\0')
-        buf_printf(&line, ": %s", t->why);
     else if (t->latest.given)
         buf_printf(&line, " at %.6g", t->latest.value);
     buf_printf(&line, " (%.1f s)", seconds);
     if (doc != NULL)
-        parameters_flatten(json_root(doc), add_parameter, &line, NULL);
+        display_parameters(&line, json_root(doc), NULL, SHOWN_MAX);
     json_free(doc);
-    progress_say(&m->progress, "%s", buf_text(&line));
+    progress_say(e->progress, "%s", buf_text(&line));
     buf_fini(&line);
 }
 
@@ -228,12 +197,12 @@ is_better(const struct progress *p, double final, double budget)
 
 /* Whether it is better than all before. */
 static bool
-count_best(struct manager *m, const struct result *r, double value,
+count_best(struct ending *e, const struct result *r, double value,
            const char *id)
 {
-    struct progress *p = &m->progress;
+    struct progress *p = e->progress;
 
-    m->n_results++;
+    e->n_results++;
     if (!isfinite(value) || !is_better(p, value, r->budget))
         return false;
     p->has_best = true;
@@ -251,10 +220,10 @@ ending_counts(enum trial_state state)
 }
 
 bool
-ending_count(struct manager *m, const struct result *r, const char *id)
+ending_count(struct ending *e, const struct result *r, const char *id)
 {
     enum trial_state state = trial_state_of(r->status);
-    struct progress *p = &m->progress;
+    struct progress *p = e->progress;
     double value;
 
     p->done++;
@@ -266,31 +235,111 @@ ending_count(struct manager *m, const struct result *r, const char *id)
         p->cancelled++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
-    return results_value(r, &value) && count_best(m, r, value, id);
+    return results_value(r, &value) && count_best(e, r, value, id);
+}
+
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static const char *
+skip_number(const char *p)
+{
+    while (is_digit(*p) || is_letter(*p) || *p == '.' ||
+           ((*p == '-' || *p == '+') && (p[-1] == 'e' || p[-1] == 'E') &&
+            is_digit(p[1])))
+        p++;
+    return p;
+}
+
+/* Puts a mark in place of each number, with its sign, point and exponent, be it
+ * decimal or hexadecimal: messages quote values, addresses and the trial's
+ * folder, which no two trials share.  Digits behind a letter belong to a name.
+ */
+static void
+mask_numbers(char *text)
+{
+    const char *from = text;
+    char *to = text;
+    bool in_name = false;
+
+    while (*from != '\0') {
+        const char *digit = from + (*from == '-' || *from == '+');
+
+        if (!in_name && is_digit(*digit)) {
+            from = skip_number(digit);
+            *to++ = '#';
+        } else {
+            in_name = is_letter(*from) || (in_name && is_digit(*from));
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
 }
 
 void
-ending_show_first(struct manager *m, const struct trial *t)
+ending_how(const struct trial *t, char text[ENDING_HOW_MAX])
 {
-    if (m->progress.failed_once || t->folder == NULL)
+    char *folder = t->folder != NULL ? stderr_tail_folder(t->folder) : NULL;
+    char line[400] = "";
+    int len;
+
+    if (folder != NULL)
+        stderr_tail_line(folder, line, sizeof line);
+    free(folder);
+    len = snprintf(text, ENDING_HOW_MAX, "%d %d\n", (int)t->outcome.kind,
+                   t->outcome.number); /* an exit status is no such number */
+    snprintf(text + len, (size_t)(ENDING_HOW_MAX - len), "%s\n%s", t->why,
+             line);
+    mask_numbers(text + len);
+}
+
+/* What cannot be remembered is shown once more. */
+void
+ending_show_failure(struct ending *e, const struct trial *t)
+{
+    char how[ENDING_HOW_MAX];
+    struct buf missed;
+
+    ending_how(t, how);
+    if (t->folder == NULL || e->shown.count > KINDS_SHOWN ||
+        map_get(&e->shown, how, strlen(how)) != NULL)
         return;
-    m->progress.failed_once = true;
-    show_no_final(m, t);
-    ending_show_stderr(m, t);
+    map_put(&e->shown, how, strlen(how), e);
+    if (e->shown.count > KINDS_SHOWN) {
+        progress_say(e->progress,
+                     "  they fail in many ways: of further ones tunepipe why "
+                     "TRIAL tells the last lines");
+        return;
+    }
+    buf_init(&missed, STDERR_TAIL_MAX);
+    if (trial_explain_no_final(&missed, t->why, e->has_pattern, t->latest.given,
+                               t->folder))
+        progress_say(e->progress, "  %s", buf_text(&missed));
+    buf_fini(&missed);
+    ending_show_stderr(e, t);
 }
 
 static void
-show_interrupted(struct manager *m, const struct trial *t, double seconds)
+show_interrupted(struct ending *e, const struct trial *t, double seconds)
 {
-    m->progress.interrupted++;
-    m->progress.running = m->n_running;
-    if (!m->progress.terminal)
-        say_end(m, t, seconds);
-    progress_touch(&m->progress);
+    e->progress->interrupted++;
+    e->progress->running = e->live->running;
+    if (!e->progress->terminal)
+        say_end(e, t, seconds);
+    progress_touch(e->progress);
 }
 
 static void
-show_judged(struct manager *m, const struct trial *t, double seconds)
+show_judged(struct ending *e, const struct trial *t, double seconds)
 {
     char status[24];
     struct result r = {.status = status,
@@ -300,17 +349,17 @@ show_judged(struct manager *m, const struct trial *t, double seconds)
                        .latest = t->latest.value,
                        .steps = t->step + trial_reports(t),
                        .budget = t->budget};
-    struct progress *p = &m->progress;
+    struct progress *p = e->progress;
 
     snprintf(status, sizeof status, "%s", trial_state_name(t->state));
-    p->running = m->n_running;
-    if (ending_count(m, &r, t->id))
-        publish_best(m, p->best, t->id);
+    p->running = e->live->running;
+    if (ending_count(e, &r, t->id))
+        publish_best(e->publish, p->best, t->id);
     if (!p->terminal || trial_is_failure(t->state) ||
         t->state == TRIAL_TIMED_OUT)
-        say_end(m, t, seconds);
+        say_end(e, t, seconds);
     if (trial_is_failure(t->state))
-        ending_show_first(m, t);
+        ending_show_failure(e, t);
     progress_touch(p);
 }
 

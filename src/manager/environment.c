@@ -241,40 +241,13 @@ environment_make(struct environment *e, const struct environment_of *of,
     return e->n == 0 ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 }
 
-/* ---- names that become the same ---- */
+/* ---- the names of a search space ---- */
 
 struct naming {
-    struct map seen; /* a variable's name -> the parameter's, ours to free */
     struct buf name;
-    const char *place;
-    struct problems *notes;
+    environment_take_name *take;
+    void *ctx;
 };
-
-static void
-take_name(struct naming *n)
-{
-    const char *name = buf_text(&n->name), *first;
-    char *fit = strdup(name), *own;
-
-    if (fit == NULL)
-        return;
-    make_fit(fit, strlen(fit));
-    first = map_get(&n->seen, fit, strlen(fit));
-    if (first == NULL) {
-        own = strdup(name);
-        if (own != NULL && map_put(&n->seen, fit, strlen(fit), own) != 0)
-            free(own);
-    } else if (strcmp(first, name) != 0) {
-        problems_add(n->notes, n->place,
-                     "warning: parameters '%s' and '%s' both become "
-                     "$" TRIAL_ENV_PARAM_PREFIX
-                     "%s: a trial that has both finds '%s' there, and '%s' in "
-                     "parameters.json alone: expected names that differ in "
-                     "letters and digits",
-                     first, name, fit, first, name);
-    }
-    free(fit);
-}
 
 static bool
 is_named(struct jval element)
@@ -323,27 +296,70 @@ walk_names(struct naming *n, struct jval object)
         if (walk_elements(n, it.value))
             continue;
         n->name.len = len;
-        take_name(n);
+        n->take(n->ctx, buf_text(&n->name));
     }
     n->name.len = prefix;
+}
+
+void
+environment_names(struct jval space, environment_take_name *take, void *ctx)
+{
+    struct naming n = {.take = take, .ctx = ctx};
+
+    if (jval_type(space) != JSON_OBJECT)
+        return;
+    buf_init(&n.name, NAME_MAX_BYTES);
+    walk_names(&n, space);
+    buf_fini(&n.name);
+}
+
+/* ---- names that become the same ---- */
+
+struct same_names {
+    struct map seen; /* a variable's name -> the parameter's, ours to free */
+    const char *place;
+    struct problems *notes;
+};
+
+static void
+check_name(void *ctx, const char *name)
+{
+    struct same_names *s = ctx;
+    char *fit = strdup(name), *own;
+    const char *first;
+
+    if (fit == NULL)
+        return;
+    make_fit(fit, strlen(fit));
+    first = map_get(&s->seen, fit, strlen(fit));
+    if (first == NULL) {
+        own = strdup(name);
+        if (own != NULL && map_put(&s->seen, fit, strlen(fit), own) != 0)
+            free(own);
+    } else if (strcmp(first, name) != 0) {
+        problems_add(s->notes, s->place,
+                     "warning: parameters '%s' and '%s' both become "
+                     "$" TRIAL_ENV_PARAM_PREFIX
+                     "%s: a trial that has both finds '%s' there, and '%s' in "
+                     "parameters.json alone: expected names that differ in "
+                     "letters and digits",
+                     first, name, fit, first, name);
+    }
+    free(fit);
 }
 
 void
 environment_check_names(struct jval space, const char *place,
                         struct problems *notes)
 {
-    struct naming n = {.place = place, .notes = notes};
+    struct same_names s = {.place = place, .notes = notes};
     size_t at = 0;
     char *own;
 
-    if (jval_type(space) != JSON_OBJECT)
-        return;
-    buf_init(&n.name, NAME_MAX_BYTES);
-    walk_names(&n, space);
-    while ((own = map_next(&n.seen, &at)) != NULL)
+    environment_names(space, check_name, &s);
+    while ((own = map_next(&s.seen, &at)) != NULL)
         free(own);
-    map_fini(&n.seen);
-    buf_fini(&n.name);
+    map_fini(&s.seen);
 }
 
 void

@@ -40,6 +40,13 @@ int environment_make(struct environment *e, const struct environment_of *of,
                      struct err *err);
 void environment_fini(struct environment *e);
 
+/* Calls `take` for each parameter of a search space, flattened as those of a
+ * trial are (trial/files.h), one under several choices several times; `name` is
+ * borrowed during the call. */
+typedef void environment_take_name(void *ctx, const char *name);
+void environment_names(struct jval space, environment_take_name *take,
+                       void *ctx);
+
 /* Adds a note for each parameter of a search space whose variable has the same
  * name as that of an earlier parameter, which is the one that a trial finds
  * there. */

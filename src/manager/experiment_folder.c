@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/folder.h"
 #include "core/passing.h"
 #include "core/process.h"
 #include "json.h"
@@ -68,6 +69,8 @@ make_top(struct experiment_folder *f, const struct experiment *x,
     make_slug(x->name, slug);
     localtime_r(&now, &tm);
     strftime(when, sizeof when, "%Y%m%d-%H%M%S", &tm);
+    if (access(x->working_folder, F_OK) != 0)
+        f->made = strdup(x->working_folder);
     if (file_make_folder(x->working_folder, err) != 0)
         return -1;
     for (int i = 2; i < SAME_SECOND_MAX; i++) {
@@ -148,6 +151,8 @@ write_experiment(const struct experiment_folder *f, const struct experiment *x,
     json_add_unsigned(&w, "concurrency", x->concurrency);
     json_add_unsigned(&w, "max_trials", x->max_trials);
     json_add_bool(&w, "deterministic", x->deterministic);
+    if (x->overrides != NULL)
+        json_add_raw(&w, "overrides", x->overrides);
     json_add_integer(&w, "started_ns", clock_realtime_ns());
     json_close(&w);
     buf_add_char(&text, '\n');
@@ -308,6 +313,14 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
 }
 
 void
+experiment_folder_remove(const struct experiment_folder *f)
+{
+    folder_remove(f->path);
+    if (f->made != NULL)
+        rmdir(f->made);
+}
+
+void
 experiment_folder_close(struct experiment_folder *f)
 {
     const int fds[] = {f->lock_fd, f->results_fd, f->log_fd, f->summary_fd};
@@ -316,7 +329,8 @@ experiment_folder_close(struct experiment_folder *f)
         if (fds[i] >= 0)
             close(fds[i]);
     free(f->path);
-    f->path = NULL;
+    free(f->made);
+    f->path = f->made = NULL;
     f->lock_fd = f->results_fd = f->log_fd = f->summary_fd = -1;
     buf_fini(&f->held);
 }

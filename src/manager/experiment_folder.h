@@ -23,6 +23,7 @@ struct experiment_folder {
     const char *id; /* the last part of path */
     uint64_t seed;  /* the experiment's */
     int lock_fd, results_fd, log_fd;
+    char *made;      /* the working folder that was made for it; NULL: none */
     int summary_fd;  /* room for summary.json, without a name; -1: none */
     struct buf held; /* lines of results that could not be written yet */
 };
@@ -46,6 +47,10 @@ int experiment_folder_make(struct experiment_folder *f,
  * opened. */
 int experiment_folder_open(struct experiment_folder *f, const char *path,
                            uint64_t seed, struct err *err);
+
+/* Removes the folder of an experiment that was not begun, and the working
+ * folder, where it was made for it and nothing else is in it. */
+void experiment_folder_remove(const struct experiment_folder *f);
 
 void experiment_folder_close(struct experiment_folder *f);
 

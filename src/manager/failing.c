@@ -4,12 +4,19 @@
 #include "config/experiment.h"
 #include "core/clock.h"
 #include "core/file.h"
+#include "manager/attempts.h"
+#include "manager/budget.h"
+#include "manager/dues.h"
 #include "manager/ending.h"
+#include "manager/experiment_end.h"
+#include "manager/experiment_folder.h"
+#include "manager/live.h"
+#include "manager/progress.h"
 #include "manager/publish.h"
-#include "trial/stderr_tail.h"
 #include "manager/reading.h"
-#include "manager/state.h"
+#include "manager/scheduler.h"
 #include "trial/files.h"
+#include "trial/stderr_tail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +28,9 @@
 
 /* Doubled after each failure; what has passed since its end counts. */
 static int64_t
-backoff_ns(const struct manager *m, const struct trial *t)
+backoff_ns(const struct failing *f, const struct trial *t)
 {
-    int64_t ms = m->x->on_failure.backoff_ms, ns, passed;
+    int64_t ms = f->x->on_failure.backoff_ms, ns, passed;
 
     for (uint64_t i = 0; i < t->failures && ms < BACKOFF_MAX_MS; i++)
         ms *= 2;
@@ -57,38 +64,38 @@ mark(const struct trial *t, enum trial_state state)
 }
 
 static void
-show(struct manager *m, const struct trial *t, enum trial_state state,
+show(struct failing *f, const struct trial *t, enum trial_state state,
      double seconds, int64_t wait_ns)
 {
-    progress_say(&m->progress,
+    progress_say(f->progress,
                  "trial %s %s: %s (%.1f s); tried again in %.1f s, %llu of "
                  "%llu times",
                  t->id, trial_state_name(state), t->why, seconds,
                  (double)wait_ns / 1e9, (unsigned long long)t->failures + 1,
-                 (unsigned long long)m->x->on_failure.retry);
-    ending_show_first(m, t);
+                 (unsigned long long)f->x->on_failure.retry);
+    ending_show_failure(f->ending, t);
 }
 
 bool
-failing_again(struct manager *m, struct trial *t, enum trial_state state,
+failing_again(struct failing *f, struct trial *t, enum trial_state state,
               double seconds)
 {
     struct trial *next;
     int64_t wait;
 
     if (!trial_is_failure(state) || t->past.end_told || t->past.recorded ||
-        has_result(t) || m->end_known || t->failures >= m->x->on_failure.retry)
+        has_result(t) || f->end->known || t->failures >= f->x->on_failure.retry)
         return false;
-    next = running_next(m, t);
+    next = attempts_next(f->attempts, t);
     if (next == NULL)
         return false;
-    wait = backoff_ns(m, t);
+    wait = backoff_ns(f, t);
     next->failures = t->failures + 1;
     snprintf(next->why, sizeof next->why, "%s", t->why);
     mark(t, state);
-    show(m, t, state, seconds, wait);
-    running_replace(m, t, next);
-    running_due(m, next, TRIAL_DUE_AGAIN, clock_monotonic_ns() + wait);
+    show(f, t, state, seconds, wait);
+    attempts_replace(f->attempts, t, next);
+    dues_set(f->dues, next, TRIAL_DUE_AGAIN, clock_monotonic_ns() + wait);
     return true;
 }
 
@@ -115,133 +122,113 @@ failing_found(struct trial *t, const char *experiment_folder)
 void
 failing_report_value(void *ctx, const struct attempt_end *end)
 {
-    struct manager *m = ctx;
+    struct failing *f = ctx;
     struct trial *t = end->trial;
-    const struct on_failure *f = &m->x->on_failure;
+    const struct on_failure *then = &f->x->on_failure;
     size_t len = strlen(t->why);
 
     if (end->how != ATTEMPT_JUDGED || !trial_is_failure(t->state) ||
-        f->then != FAILURE_REPORT || t->final.given)
+        then->then != FAILURE_REPORT || t->final.given)
         return;
     if (!t->past.end_told && t->past.told.finals == 0)
-        reading_tell(m, t, f->value);
+        reading_tell(f->reading, t, then->value);
     snprintf(t->why + len, sizeof t->why - len, " (reported as %.10g)",
-             f->value);
+             then->value);
 }
 
 /* Whether there is anything that is not started yet. */
 static bool
-is_more(const struct manager *m)
+is_more(const struct failing *f)
 {
-    const struct scheduler *s = &m->scheduler;
+    const struct scheduler *s = f->scheduler;
 
     if (!s->exhausted && (s->max_trials == 0 || s->started < s->max_trials))
         return true;
-    for (const struct trial *t = m->live; t != NULL; t = t->next)
+    for (const struct trial *t = f->live->first; t != NULL; t = t->next)
         if (trial_waits(t))
             return true;
     return false;
 }
 
 static bool
-ends(const struct manager *m)
+ends(const struct failing *f)
 {
-    return m->x->on_repeated == REPEATED_END ||
-           (m->x->on_repeated == REPEATED_UNSAID &&
-            !progress_is_seen(&m->progress));
+    return f->x->on_repeated == REPEATED_END ||
+           (f->x->on_repeated == REPEATED_UNSAID &&
+            !progress_is_seen(f->progress));
 }
 
 static void
-end_it(struct manager *m, const struct trial *t)
+end_it(struct failing *f, const struct trial *t)
 {
-    manager_end(m, MANAGER_FAILING,
-                "%d trials in a row failed the same way: %.150s", SAME_MAX,
-                t->why);
-    if (m->x->on_repeated == REPEATED_UNSAID)
-        progress_warn(&m->progress,
+    experiment_ends(f->end, MANAGER_FAILING,
+                    "%d trials in a row failed the same way: %.150s", SAME_MAX,
+                    t->why);
+    if (f->x->on_repeated == REPEATED_UNSAID)
+        progress_warn(f->progress,
                       "tunepipe: without a terminal it does not wait to be "
                       "mended; onRepeatedFailure: pause would");
-    if (t->folder != NULL)
-        ending_show_stderr(m, t);
+    ending_show_stderr(f->ending, t);
 }
 
 static void
-say_how_to_go_on(struct manager *m)
+pause_it(struct failing *f, const struct trial *t)
 {
-    progress_warn(&m->progress,
-                  "tunepipe: paused: %s; when it is mended: tunepipe continue "
-                  "%s; Ctrl-C ends the experiment, which tunepipe resume %s "
-                  "takes up again",
-                  m->failing.paused, m->folder.path, m->folder.path);
-}
-
-static void
-pause_it(struct manager *m, const struct trial *t)
-{
-    struct failing *f = &m->failing;
-
     snprintf(f->paused, sizeof f->paused,
              "%d trials in a row failed the same way: %.150s", SAME_MAX,
              t->why);
-    progress_warn(&m->progress, "tunepipe: warning: %s: no more are started",
+    progress_warn(f->progress, "tunepipe: warning: %s: no more are started",
                   f->paused);
-    if (t->folder != NULL)
-        ending_show_stderr(m, t);
-    m->scheduler.paused = m->progress.paused = m->budget.halted = true;
-    manager_keep_budget(m);
-    publish_experiment(m, EVENT_EXPERIMENT_PAUSED, t->why);
-    say_how_to_go_on(m);
-    f->reminds = m->n_running > 0;
+    ending_show_stderr(f->ending, t);
+    f->scheduler->paused = f->progress->paused = f->budget->halted = true;
+    budget_keep(f->budget, f->folder->path, f->progress);
+    publish_experiment(f->publish, EVENT_EXPERIMENT_PAUSED, t->why);
+    progress_warn(f->progress,
+                  "tunepipe: paused; when it is mended: tunepipe continue "
+                  "%s; Ctrl-C ends the experiment, which tunepipe resume %s "
+                  "takes up again",
+                  f->folder->path, f->folder->path);
 }
 
 const char *
-failing_why_paused(const struct manager *m)
+failing_why_paused(const struct failing *f)
 {
-    if (!m->scheduler.paused)
+    if (!f->scheduler->paused)
         return "";
-    return m->failing.paused[0] != '\0' ? m->failing.paused
-                                        : "somebody paused it";
+    return f->paused[0] != '\0' ? f->paused : "somebody paused it";
 }
 
 void
-failing_continued(struct manager *m)
+failing_continued(struct failing *f)
 {
-    m->failing.paused[0] = '\0';
-    m->failing.reminds = false;
+    f->paused[0] = '\0';
 }
 
 void
 failing_count(void *ctx, const struct attempt_end *end)
 {
-    struct manager *m = ctx;
+    struct failing *f = ctx;
     const struct trial *t = end->trial;
-    struct failing *f = &m->failing;
-    char how[FAILING_TEXT_MAX], line[400] = "";
+    char how[ENDING_HOW_MAX];
 
     if (end->how != ATTEMPT_JUDGED || t->past.recorded)
         return;
-    if (f->reminds && m->n_running == 0 && !m->end_known) {
-        f->reminds = false;
-        say_how_to_go_on(m);
-    }
     if (t->state == TRIAL_CANCELLED)
         return;
     if (!trial_is_failure(t->state)) {
         f->same = 0;
         return;
     }
-    if (t->folder != NULL)
-        stderr_tail_line(t->folder, line, sizeof line);
-    snprintf(how, sizeof how, "%s\n%s", t->why, line);
+    ending_how(t, how);
     f->same = f->same > 0 && strcmp(how, f->last) == 0 ? f->same + 1 : 1;
     memcpy(f->last, how, sizeof how);
-    if (f->same < SAME_MAX || m->end_known || !is_more(m) ||
-        m->x->on_failure.then == FAILURE_REPORT ||
-        m->x->on_repeated == REPEATED_IGNORE)
+    if (f->same < SAME_MAX || f->end->known || !is_more(f) ||
+        f->x->on_failure.then == FAILURE_REPORT ||
+        f->x->on_repeated == REPEATED_IGNORE)
         return;
     f->same = 0; /* of those that come after the halt */
-    if (ends(m))
-        end_it(m, t);
+    if (ends(f))
+        end_it(f, t);
     else
-        pause_it(m, t);
+        pause_it(f, t);
 }

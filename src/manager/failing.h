@@ -13,29 +13,62 @@
 
 #include "manager/trial.h"
 #include "manager/attempt_end.h"
+#include "manager/ending.h"
 
 #include <stdbool.h>
 
-struct manager;
+struct attempts;
+struct budget;
+struct dues;
+struct ending;
+struct experiment;
+struct experiment_end;
+struct experiment_folder;
+struct live;
+struct progress;
+struct publish;
+struct reading;
+struct scheduler;
+
+#define FAILING_TEXT_MAX 1024
+
+struct failing {
+    const struct experiment *x;
+    const struct experiment_folder *folder;
+    struct attempts *attempts;
+    const struct live *live;
+    struct scheduler *scheduler;
+    struct budget *budget;
+    const struct dues *dues;
+    struct reading *reading;
+    struct ending *ending;
+    struct publish *publish;
+    struct progress *progress;
+    struct experiment_end *end;
+
+    char last[ENDING_HOW_MAX];     /* how the last one failed */
+    unsigned same;                 /* so many in a row did */
+    char paused[FAILING_TEXT_MAX]; /* why the experiment was paused; "": not */
+};
 
 /* It has ended in `state` and nobody was told.  Whether it is tried again: then
  * t is freed, and a new attempt waits in its place. */
-bool failing_again(struct manager *m, struct trial *t, enum trial_state state,
+bool failing_again(struct failing *f, struct trial *t, enum trial_state state,
                    double seconds);
 
 /* Of one found in its folder: how often it had failed. */
 void failing_found(struct trial *t, const char *experiment_folder);
 
-/* They hear of ends, ctx being the manager: before its EN, what the tuner is to
+/* They hear of ends, ctx being the failing: before its EN, what the tuner is to
  * take for the trial's result; when that was shown, whether it fails like those
  * before, which may halt the experiment. */
 attempt_end_hear failing_report_value, failing_count;
 
 /* Why no trials are begun, in words; "" where they are.  Until the next call
  * that changes that. */
-const char *failing_why_paused(const struct manager *m);
+const char *failing_why_paused(const struct failing *f);
 
 /* The pause is over. */
-void failing_continued(struct manager *m);
+void failing_continued(struct failing *f);
 
 #endif

@@ -49,7 +49,7 @@ goals_trial_ended(struct goals *f, const struct goals_trial *end)
     if (!end->counts)
         return;
     f->without++;
-    if (end->has_value && !isnan(end->value))
+    if (end->has_value && isfinite(end->value))
         take_value(f, end);
 }
 

@@ -2,13 +2,17 @@
 #include "manager/launch.h"
 
 #include "config/experiment.h"
+#include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/checkpoints.h"
+#include "manager/command_template.h"
+#include "manager/parameters.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
 #include "runner/runner.h"
+#include "space/space.h"
 #include "trial/files.h"
 
 #include <stdio.h>
@@ -16,29 +20,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first that is there: FOLDER/PLACE without its last part, to be freed.  In
- * the source tree the module lies where it was written. */
+#define TEXT_MAX ((size_t)128 << 20)
+
+/* The folder of tunepipe.py, to be freed; NULL: not found. */
 static char *
-find_python_folder(const char *folder)
+find_python_folder(void)
 {
-    static const char *const places[] = {"../share/tunepipe",
-                                         "../../src/trial"};
+    char *module = file_shared("src/trial", TRIAL_PYTHON_MODULE);
 
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *module = NULL, *found = NULL;
-
-        if (asprintf(&module, "%s/%s/" TRIAL_PYTHON_MODULE, folder, places[i]) <
-            0)
-            return NULL;
-        if (access(module, R_OK) == 0) {
-            *strrchr(module, '/') = '\0';
-            found = realpath(module, NULL);
-        }
-        free(module);
-        if (found != NULL)
-            return found;
-    }
-    return NULL;
+    if (module != NULL)
+        *strrchr(module, '/') = '\0';
+    return module;
 }
 
 /* What the experiment wants of its trials' machine, and the kind cannot. */
@@ -70,7 +62,7 @@ launch_open(struct launch *l, const struct runner_ops *kind,
     l->program_folder = file_program_folder();
     if (l->program_folder == NULL)
         return err_errno(err, ERR_SYSTEM, "cannot tell where tunepipe lies");
-    l->python_folder = find_python_folder(l->program_folder);
+    l->python_folder = find_python_folder();
     setup.program_folder = l->program_folder;
     return check_kind(kind, &x->wishes, err) != 0
                ? -1
@@ -84,8 +76,37 @@ launch_close(struct launch *l)
         l->runner->ops->close(l->runner);
     free(l->program_folder);
     free(l->python_folder);
+    space_free(l->space);
     l->runner = NULL;
     l->program_folder = l->python_folder = NULL;
+    l->space = NULL;
+}
+
+struct json *
+launch_parameters(const struct launch *l, const struct trial *t,
+                  struct err *err)
+{
+    struct json *doc =
+        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    struct json *given;
+
+    if (doc == NULL || l->space == NULL)
+        return doc;
+    given = parameters_given(l->space, json_root(doc), err);
+    json_free(doc);
+    return given;
+}
+
+int
+launch_command(const struct launch *l, const char *command,
+               struct jval parameters, struct buf *out, struct err *err)
+{
+    if (command_template_fill(command, l->space, parameters, out, err) == 0)
+        return 0;
+    err_place(err, "%s",
+              command == l->prepare_command ? "prepareCommand"
+                                            : "trialCommand");
+    return -1;
 }
 
 static struct runner_task
@@ -121,8 +142,7 @@ static int
 start_phase(const struct launch *l, struct trial *t, bool prepares,
             struct jval parameters, struct err *err)
 {
-    const char *const command[] = {
-        "/bin/sh", "-c", prepares ? l->prepare_command : l->command, NULL};
+    const char *command[] = {"/bin/sh", "-c", NULL, NULL};
     struct environment_of of = {
         .program_folder = l->program_folder,
         .python_folder = l->python_folder,
@@ -137,8 +157,15 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
     bool saves = l->runner->ops->can & RUNNER_CHECKPOINTS;
     char *saving = NULL, *restore = NULL;
     struct environment env = {0};
-    int rc = saves ? checkpoints_begin(l->checkpoints, t, err) : 0;
+    struct buf filled;
+    int rc;
 
+    buf_init(&filled, TEXT_MAX);
+    rc = launch_command(l, prepares ? l->prepare_command : l->command,
+                        parameters, &filled, err);
+    command[2] = buf_text(&filled);
+    if (rc == 0 && saves)
+        rc = checkpoints_begin(l->checkpoints, t, err);
     if (rc == 0)
         rc = trial_folder_write_origin(t, err);
     if (rc == 0 && saves) {
@@ -151,6 +178,7 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
     if (rc == 0)
         rc = run_task(l, &task, err);
     environment_fini(&env);
+    buf_fini(&filled);
     free(saving);
     free(restore);
     return rc;
@@ -169,8 +197,7 @@ make_prepare_folder(const struct trial *t, struct err *err)
 int
 launch_prepare(const struct launch *l, struct trial *t, struct err *err)
 {
-    struct json *doc =
-        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    struct json *doc = launch_parameters(l, t, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
 
     if (rc == 0)
@@ -200,8 +227,7 @@ open_folder(const struct launch *l, struct trial *t, struct err *err)
 int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
-    struct json *doc =
-        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    struct json *doc = launch_parameters(l, t, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
 
     if (rc == 0)
@@ -219,8 +245,7 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
 int
 launch_folder(const struct launch *l, struct trial *t, struct err *err)
 {
-    struct json *doc =
-        json_parse(t->parameters, strlen(t->parameters), JSON_STRICT, err);
+    struct json *doc = launch_parameters(l, t, err);
     int rc = doc == NULL
                  ? -1
                  : trial_folder_make(t, json_root(doc), l->wants_output, err);

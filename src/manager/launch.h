@@ -11,21 +11,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct buf;
 struct checkpoints;
 struct err;
 struct experiment;
+struct json;
 struct runner;
 struct runner_ops;
+struct space;
 struct trial;
 
 struct launch {
     struct runner *runner;
     unsigned descriptors; /* that each phase costs it */
     char *program_folder;
-    char *python_folder;             /* of tunepipe.py; NULL: not found */
-    const char *experiment_folder;   /* absolute; borrowed */
-    const char *command;             /* for /bin/sh -c; borrowed */
-    const char *prepare_command;     /* the same; NULL: none */
+    char *python_folder;           /* of tunepipe.py; NULL: not found */
+    const char *experiment_folder; /* absolute; borrowed */
+    const char *command;           /* a command_template.h; borrowed */
+    const char *prepare_command;   /* the same; NULL: none */
+    struct space *space; /* tells which numbers trials get as integers, and what
+                            a command may name; owned; NULL: not known */
     struct checkpoints *checkpoints; /* borrowed */
     const char *cwd;                 /* absolute; borrowed */
     uint64_t seed;
@@ -41,6 +46,15 @@ struct launch {
 int launch_open(struct launch *l, const struct runner_ops *kind,
                 const struct experiment *x, struct err *err);
 void launch_close(struct launch *l);
+
+/* The parameters as a trial gets them, to be freed. */
+struct json *launch_parameters(const struct launch *l, const struct trial *t,
+                               struct err *err);
+
+/* Appends `command`, l->command or l->prepare_command, as /bin/sh -c gets it.
+ */
+int launch_command(const struct launch *l, const char *command,
+                   struct jval parameters, struct buf *out, struct err *err);
 
 /* Makes the folder with all its files and starts prepareCommand in a folder of
  * its own there; launch_trial() then starts the other one. */

@@ -158,6 +158,9 @@ metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
 
     *out = (struct metric_line){0};
     m->lines++;
+    if (len == WORD_LEN(TRIAL_METRIC_REFUSED) &&
+        memcmp(line, TRIAL_METRIC_REFUSED, len) == 0)
+        return METRICS_REFUSED;
     if (word == NULL)
         refuse_word("'intermediate JSON', 'final JSON', 'done JSON' or "
                     "'checkpoint NUMBER'",

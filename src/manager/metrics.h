@@ -42,7 +42,12 @@ struct metrics_count {
 
 /* What a line is.  Of a METRICS_CHECKPOINT out->sequence is its number, and
  * nothing else is set. */
-enum metrics_word { METRICS_METRIC, METRICS_CHECKPOINT, METRICS_BAD };
+enum metrics_word {
+    METRICS_METRIC,
+    METRICS_CHECKPOINT,
+    METRICS_REFUSED, /* what was to be reported as its final result is none */
+    METRICS_BAD,
+};
 
 /* Reads the next line of `metrics`.  METRICS_BAD: err (ERR_INPUT) says what is
  * wrong and in which line; the line kept its sequence. */

@@ -6,20 +6,10 @@
 #include "core/err.h"
 #include "core/stop_signals.h"
 #include "manager/commands.h"
-#include "manager/coordinator.h"
-#include "manager/delivery.h"
-#include "manager/dispatcher.h"
-#include "manager/ending.h"
-#include "manager/failing.h"
-#include "manager/publish.h"
 #include "manager/machine.h"
 #include "manager/origin.h"
-#include "manager/placing.h"
-#include "manager/preparing.h"
-#include "manager/metrics.h"
-#include "manager/reading.h"
+#include "manager/parameters.h"
 #include "manager/restore.h"
-#include "manager/trial.h"
 #include "runner/runner.h"
 
 #include <fcntl.h>
@@ -30,6 +20,260 @@
 #include <sys/inotify.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+/* The end is known: nothing is asked for, or waited for, any more. */
+static void
+hear_experiment_end(void *ctx)
+{
+    struct manager *m = ctx;
+
+    scheduler_close(&m->scheduler);
+    placing_stir(&m->placing); /* who waits does so no more */
+    unread_add_ended(&m->reading);
+}
+
+/* The parts that know no other one. */
+static void
+init_leaves(struct manager *m, const struct experiment *x)
+{
+    m->folder = EXPERIMENT_FOLDER_CLOSED;
+    m->resources = RESOURCES_CLOSED;
+    m->control = (struct control_server)CONTROL_SERVER_CLOSED;
+    m->sources.epoll_fd = m->signal_fd = -1;
+    m->scheduler = (struct scheduler){.concurrency = x->concurrency,
+                                      .ahead = preparing_ahead(x),
+                                      .max_trials = x->max_trials};
+    m->goals = (struct goals){.minimize = x->minimize,
+                              .has_stop_value = x->has_stop_value,
+                              .stop_value = x->stop_value,
+                              .max_without = x->max_without,
+                              .max_hours = x->max_trial_hours};
+    m->budget = (struct budget){.max_trials = x->max_trials,
+                                .max_ms = x->max_experiment_ms};
+    m->idle_deadline_ns = INT64_MAX;
+    exchange_init(&m->exchange);
+}
+
+/* What it is, what people see of it, and how far it goes. */
+static void
+init_experiment(struct manager *m)
+{
+    const struct experiment *x = m->x;
+
+    m->end = (struct experiment_end){.outcome = m->outcome,
+                                     .progress = &m->progress,
+                                     .hear = hear_experiment_end,
+                                     .ctx = m};
+    m->publish = (struct publish){.x = x,
+                                  .folder = &m->folder,
+                                  .live = &m->live,
+                                  .sources = &m->sources,
+                                  .progress = &m->progress,
+                                  .outcome = m->outcome,
+                                  .resumed = m->options->resume != NULL};
+    m->coordinator = (struct coordinator){.folder = &m->folder,
+                                          .budget = &m->budget,
+                                          .goals = &m->goals,
+                                          .scheduler = &m->scheduler,
+                                          .launch = &m->launch,
+                                          .failing = &m->failing,
+                                          .placing = &m->placing,
+                                          .publish = &m->publish,
+                                          .progress = &m->progress,
+                                          .end = &m->end,
+                                          .deadline_ns = INT64_MAX};
+}
+
+/* Its dispatcher, and when that hears of what. */
+static void
+init_dispatcher(struct manager *m)
+{
+    const struct experiment *x = m->x;
+
+    m->dispatcher = (struct dispatcher){.x = x,
+                                        .options = m->options,
+                                        .folder = &m->folder,
+                                        .launch = &m->launch,
+                                        .sources = &m->sources,
+                                        .exchange = &m->exchange,
+                                        .scheduler = &m->scheduler,
+                                        .live = &m->live,
+                                        .delivery = &m->delivery,
+                                        .starting = &m->starting,
+                                        .running = &m->running,
+                                        .custom = &m->custom,
+                                        .checkpoints = &m->checkpoints,
+                                        .publish = &m->publish,
+                                        .progress = &m->progress,
+                                        .end = &m->end,
+                                        .process = SUPERVISED_NONE,
+                                        .words = {.fd = -1},
+                                        .closing_deadline_ns = INT64_MAX};
+    m->delivery = (struct delivery){.ops = x->deterministic ? &delivery_lockstep
+                                                            : &delivery_at_once,
+                                    .reading = &m->reading,
+                                    .running = &m->running,
+                                    .attempts = &m->attempts,
+                                    .starting = &m->starting,
+                                    .placing = &m->placing,
+                                    .dispatcher = &m->dispatcher,
+                                    .scheduler = &m->scheduler,
+                                    .exchange = &m->exchange,
+                                    .live = &m->live,
+                                    .end = &m->end};
+}
+
+/* Trials until they run. */
+static void
+init_waiting(struct manager *m)
+{
+    const struct experiment *x = m->x;
+
+    m->live = (struct live){.end = &m->end};
+    m->placing = (struct placing){.x = x,
+                                  .folder = &m->folder,
+                                  .resources = &m->resources,
+                                  .scheduler = &m->scheduler,
+                                  .live = &m->live,
+                                  .delivery = &m->delivery,
+                                  .copying = &m->copying,
+                                  .dues = &m->dues,
+                                  .progress = &m->progress};
+    m->custom = (struct custom){.x = x,
+                                .folder = &m->folder,
+                                .launch = &m->launch,
+                                .coordinator = &m->coordinator,
+                                .scheduler = &m->scheduler,
+                                .live = &m->live,
+                                .placing = &m->placing,
+                                .exchange = &m->exchange,
+                                .publish = &m->publish,
+                                .progress = &m->progress,
+                                .end = &m->end};
+    m->copying = (struct copying){.checkpoints = &m->checkpoints,
+                                  .sources = &m->sources,
+                                  .live = &m->live,
+                                  .by_process = !x->deterministic};
+    m->preparing = (struct preparing){.x = x,
+                                      .launch = &m->launch,
+                                      .placing = &m->placing,
+                                      .attempts = &m->attempts,
+                                      .running = &m->running,
+                                      .reading = &m->reading,
+                                      .delivery = &m->delivery,
+                                      .live = &m->live,
+                                      .dues = &m->dues,
+                                      .resources = &m->resources,
+                                      .checkpoints = &m->checkpoints,
+                                      .publish = &m->publish,
+                                      .progress = &m->progress};
+    m->starting = (struct starting){.x = x,
+                                    .scheduler = &m->scheduler,
+                                    .launch = &m->launch,
+                                    .placing = &m->placing,
+                                    .preparing = &m->preparing,
+                                    .running = &m->running,
+                                    .attempts = &m->attempts,
+                                    .reading = &m->reading,
+                                    .delivery = &m->delivery,
+                                    .live = &m->live,
+                                    .checkpoints = &m->checkpoints,
+                                    .publish = &m->publish,
+                                    .progress = &m->progress,
+                                    .end = &m->end};
+}
+
+/* Trials that run. */
+static void
+init_running(struct manager *m)
+{
+    const struct experiment *x = m->x;
+
+    m->running = (struct running){.x = x,
+                                  .attempts = &m->attempts,
+                                  .reading = &m->reading,
+                                  .delivery = &m->delivery,
+                                  .placing = &m->placing,
+                                  .live = &m->live,
+                                  .dues = &m->dues,
+                                  .stopping = &m->stopping,
+                                  .failing = &m->failing,
+                                  .resources = &m->resources,
+                                  .goals = &m->goals,
+                                  .publish = &m->publish,
+                                  .progress = &m->progress,
+                                  .end = &m->end};
+    m->reading = (struct reading){.x = x,
+                                  .live = &m->live,
+                                  .delivery = &m->delivery,
+                                  .exchange = &m->exchange,
+                                  .checkpoints = &m->checkpoints,
+                                  .absent = &m->absent,
+                                  .stopping = &m->stopping,
+                                  .publish = &m->publish,
+                                  .progress = &m->progress,
+                                  .inotify_fd = -1};
+    m->stopping = (struct stopping){.dues = &m->dues, .grace_ms = x->grace_ms};
+    m->dues = (struct dues){
+        .deadlines = &m->deadlines, .end = &m->end, .functions = running_dues};
+}
+
+/* The ends of trials, and what follows. */
+static void
+init_ends(struct manager *m)
+{
+    const struct experiment *x = m->x;
+
+    m->attempts = (struct attempts){.live = &m->live,
+                                    .placing = &m->placing,
+                                    .delivery = &m->delivery,
+                                    .dues = &m->dues,
+                                    .exchange = &m->exchange,
+                                    .end = &m->end};
+    m->failing = (struct failing){.x = x,
+                                  .folder = &m->folder,
+                                  .attempts = &m->attempts,
+                                  .live = &m->live,
+                                  .scheduler = &m->scheduler,
+                                  .budget = &m->budget,
+                                  .dues = &m->dues,
+                                  .reading = &m->reading,
+                                  .ending = &m->ending,
+                                  .publish = &m->publish,
+                                  .progress = &m->progress,
+                                  .end = &m->end};
+    m->ending = (struct ending){.folder = &m->folder,
+                                .exchange = &m->exchange,
+                                .delivery = &m->delivery,
+                                .publish = &m->publish,
+                                .progress = &m->progress,
+                                .live = &m->live,
+                                .deadlines = &m->deadlines,
+                                .end = &m->end,
+                                .has_pattern = x->metrics_pattern != NULL};
+    m->repeat = (struct repeat){.custom = &m->custom,
+                                .folder = &m->folder,
+                                .live = &m->live,
+                                .progress = &m->progress};
+    m->absent = (struct absent){.x = x, .progress = &m->progress};
+    m->saved_from = (struct saved_from){.progress = &m->progress};
+}
+
+void
+manager_init(struct manager *m, const struct experiment *x,
+             const struct manager_options *options,
+             struct manager_outcome *outcome)
+{
+    *m = (struct manager){.x = x, .options = options, .outcome = outcome};
+    init_leaves(m, x);
+    init_experiment(m);
+    init_dispatcher(m);
+    init_waiting(m);
+    init_running(m);
+    init_ends(m);
+    events_init(&m->publish.events, NULL, NULL);
+    hooks_init(&m->publish.hooks);
+}
 
 static void
 close_fd(int fd)
@@ -58,12 +302,14 @@ open_sources(struct manager *m, struct err *err)
     m->signal_fd = stop_signals_open(err);
     if (m->signal_fd < 0)
         return -1;
-    m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    m->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (m->epoll_fd < 0 || m->inotify_fd < 0 ||
-        manager_watch(m, m->signal_fd, EPOLLIN, SOURCE_SIGNAL) != 0 ||
-        manager_watch(m, m->inotify_fd, EPOLLIN, SOURCE_INOTIFY) != 0 ||
-        manager_watch(m, m->launch.runner->fd, EPOLLIN, SOURCE_RUNNER) != 0)
+    m->sources.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    m->reading.inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (m->sources.epoll_fd < 0 || m->reading.inotify_fd < 0 ||
+        sources_watch(&m->sources, m->signal_fd, EPOLLIN, SOURCE_SIGNAL) != 0 ||
+        sources_watch(&m->sources, m->reading.inotify_fd, EPOLLIN,
+                      SOURCE_INOTIFY) != 0 ||
+        sources_watch(&m->sources, m->launch.runner->fd, EPOLLIN,
+                      SOURCE_RUNNER) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot set up the event loop");
     return 0;
 }
@@ -92,6 +338,38 @@ draw_seed(uint64_t *out, struct err *err)
     return 0;
 }
 
+static int
+open_folder(struct manager *m, struct err *err)
+{
+    const struct manager_options *o = m->options;
+    uint64_t seed = m->x->seed;
+
+    if (o->resume != NULL)
+        return experiment_folder_open(&m->folder, o->resume, seed, err);
+    if (!m->x->has_seed && draw_seed(&seed, err) != 0)
+        return -1;
+    return experiment_folder_make(&m->folder, m->x, seed, err);
+}
+
+/* What trials are launched with; the folder is open. */
+static void
+tell_launch(struct manager *m)
+{
+    const struct experiment *x = m->x;
+    struct launch *l = &m->launch;
+
+    l->checkpoints = &m->checkpoints;
+    l->experiment_folder = m->folder.path;
+    l->command = x->trial_command.text;
+    l->prepare_command = x->prepare_command.text;
+    l->cwd = x->trial_folder;
+    l->seed = m->folder.seed;
+    l->wants_output = m->reading.pattern != NULL;
+    l->lockstep = x->deterministic;
+    l->minimize = x->minimize;
+    l->space = parameters_space(x->search_space);
+}
+
 /* The experiment has its folder: prepares the limits of its trials and says how
  * they are kept to them. */
 static int
@@ -101,7 +379,7 @@ begin_resources(struct manager *m, struct err *err)
     char said[400];
 
     if (r->event_fd >= 0 &&
-        manager_watch(m, r->event_fd, EPOLLIN, SOURCE_RESOURCES) != 0)
+        sources_watch(&m->sources, r->event_fd, EPOLLIN, SOURCE_RESOURCES) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot watch the machine");
     if (resources_begin(r, m->folder.path, m->folder.id, said, sizeof said,
                         err) != 0)
@@ -116,19 +394,24 @@ begin_resources(struct manager *m, struct err *err)
 static void
 subscribe(struct manager *m)
 {
-    attempt_ends_on(&m->ends, failing_report_value, m);
-    attempt_ends_on(&m->ends, ending_send, m);
-    attempt_ends_on(&m->ends, ending_record, m);
-    attempt_ends_on(&m->ends, scheduler_hear_end, &m->scheduler);
-    attempt_ends_on(&m->ends, checkpoints_hear_end, &m->checkpoints);
-    attempt_ends_on(&m->ends, origin_hear_end, &m->checkpoints);
-    attempt_ends_on(&m->ends, reading_hear_end, m);
-    attempt_ends_on(&m->ends, placing_hear_end, m);
-    attempt_ends_on(&m->ends, running_hear_end, m);
-    attempt_ends_on(&m->ends, ending_show, m);
-    attempt_ends_on(&m->ends, coordinator_hear_end, m);
-    attempt_ends_on(&m->ends, failing_count, m);
-    attempt_ends_on(&m->ends, publish_hear_end, m);
+    struct attempt_ends *ends = &m->attempts.ends;
+
+    attempt_ends_on(ends, copying_hear_end, &m->copying);
+    attempt_ends_on(ends, failing_report_value, &m->failing);
+    attempt_ends_on(ends, ending_send, &m->ending);
+    attempt_ends_on(ends, ending_record, &m->ending);
+    attempt_ends_on(ends, scheduler_hear_end, &m->scheduler);
+    attempt_ends_on(ends, checkpoints_hear_end, &m->checkpoints);
+    attempt_ends_on(ends, origin_hear_end, &m->checkpoints);
+    attempt_ends_on(ends, reading_hear_end, &m->reading);
+    attempt_ends_on(ends, placing_hear_end, &m->placing);
+    attempt_ends_on(ends, attempts_hear_end, &m->attempts);
+    attempt_ends_on(ends, ending_show, &m->ending);
+    attempt_ends_on(ends, absent_hear_end, &m->absent);
+    attempt_ends_on(ends, saved_from_hear_end, &m->saved_from);
+    attempt_ends_on(ends, coordinator_hear_end, &m->coordinator);
+    attempt_ends_on(ends, failing_count, &m->failing);
+    attempt_ends_on(ends, publish_hear_end, &m->publish);
 }
 
 int
@@ -144,76 +427,62 @@ manager_open(struct manager *m, struct err *err)
         launch_open(&m->launch, kind, x, err) != 0 ||
         resources_open(&m->resources, &x->wishes, err) != 0)
         return -1;
-    m->seed = x->seed;
-    if (!x->has_seed && m->options->resume == NULL &&
-        draw_seed(&m->seed, err) != 0)
-        return -1;
     if (x->metrics_pattern != NULL &&
-        (m->pattern = pattern_new(x->metrics_pattern, err)) == NULL)
+        (m->reading.pattern = pattern_new(x->metrics_pattern, err)) == NULL)
         return -1;
     if (open_sources(m, err) != 0)
         return -1;
-    if (m->options->resume != NULL
-            ? experiment_folder_open(&m->folder, m->options->resume, m->seed,
-                                     err) != 0
-            : experiment_folder_make(&m->folder, x, m->seed, err) != 0)
+    if (open_folder(m, err) != 0)
         return -1;
-    if (coordinator_restore(m, err) != 0 ||
+    if (coordinator_restore(&m->coordinator, err) != 0 ||
         checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
                          x->minimize, err) != 0 ||
-        publish_open(m, err) != 0)
+        publish_open(&m->publish, m->launch.program_folder, err) != 0)
         return -1;
     commands_open(m);
     m->checkpoints.lockstep = x->deterministic;
-    m->launch.checkpoints = &m->checkpoints;
-    m->launch.experiment_folder = m->folder.path;
-    m->launch.command = x->trial_command;
-    m->launch.prepare_command = x->prepare_command;
-    m->launch.cwd = x->trial_folder;
-    m->launch.seed = m->seed;
-    m->launch.wants_output = m->pattern != NULL;
+    tell_launch(m);
     subscribe(m);
-    m->delivery = x->deterministic ? &delivery_lockstep : &delivery_at_once;
-    m->launch.lockstep = x->deterministic;
-    m->launch.minimize = x->minimize;
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);
     if (begin_resources(m, err) != 0)
         return -1;
     return m->options->resume != NULL ? restore(m, err)
-                                      : dispatcher_start(m, err);
+                                      : dispatcher_start(&m->dispatcher, err);
 }
 
 void
 manager_close(struct manager *m)
 {
-    publish_close(m);
-    supervisor_close(&m->dispatcher);
-    while (m->live != NULL) {
-        struct trial *t = m->live;
+    publish_close(&m->publish);
+    supervisor_close(&m->dispatcher.process);
+    while (m->live.first != NULL) {
+        struct trial *t = m->live.first;
 
         if (t->state == TRIAL_RUNNING || t->state == TRIAL_PREPARING)
             run_stop(t->run, RUN_TERMINATE);
-        m->live = t->next;
+        m->live.first = t->next;
         trial_free(t);
     }
     control_server_close(&m->control);
     progress_close(&m->progress);
     exchange_close(&m->exchange);
-    tail_close(&m->words);
-    map_fini(&m->watches);
-    map_fini(&m->by_number);
+    tail_close(&m->dispatcher.words);
+    map_fini(&m->reading.watches);
     deadlines_fini(&m->deadlines);
-    lockstep_fini(&m->lockstep);
-    buf_fini(&m->expected.payload);
-    map_fini(&m->taken);
-    pattern_free(m->pattern);
+    lockstep_fini(&m->delivery.lockstep);
+    buf_fini(&m->delivery.expected.payload);
+    live_fini(&m->live);
+    map_fini(&m->ending.shown);
+    pattern_free(m->reading.pattern);
+    absent_close(&m->absent);
+    saved_from_close(&m->saved_from);
     launch_close(&m->launch);
     resources_close(&m->resources);
     checkpoints_close(&m->checkpoints);
     experiment_folder_close(&m->folder);
-    close_fd(m->epoll_fd);
+    close_fd(m->sources.epoll_fd);
     close_fd(m->signal_fd);
-    close_fd(m->inotify_fd);
+    close_fd(m->reading.inotify_fd);
 }

@@ -50,9 +50,32 @@ warn_no_checkpoint(struct progress *p, const struct trial *t)
                   t->id, (unsigned long long)t->origin.from);
 }
 
+/* Says that a step is done twice. */
+static void
+warn_early(struct progress *p, const struct trial *t)
+{
+    char who[32] = "it";
+
+    if (p->early_checkpoint_once)
+        return;
+    p->early_checkpoint_once = true;
+    if (t->attempt == 0)
+        snprintf(who, sizeof who, "trial %05llu",
+                 (unsigned long long)t->origin.from);
+    progress_warn(p,
+                  "tunepipe: warning: trial %s goes on from a checkpoint that "
+                  "%s saved one report before its last, so that a step is done "
+                  "twice: save behind the step's report, or with it (tunepipe "
+                  "trial report --checkpoint FILE VALUE, in Python "
+                  "report(value, checkpoint=FILE))",
+                  t->id, who);
+}
+
 void
 origin_unpin(struct checkpoints *c, struct progress *p, struct trial *t)
 {
+    if (p != NULL && checkpoints_are_early(c, t))
+        warn_early(p, t);
     if (t->origin.how == ORIGIN_NONE || t->origin.settled)
         return;
     t->origin.settled = true;

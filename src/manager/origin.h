@@ -25,8 +25,8 @@ bool origin_waits(const struct trial *from, const struct trial *t, char *why,
 /* The trial is live: what it goes on from has to stay. */
 void origin_pin(struct checkpoints *c, const struct trial *t);
 /* What the trial goes on from need not stay for it any more: it is started, and
- * p is told, once, where there was no checkpoint; or, where p is NULL, it will
- * never be. */
+ * p is told, once, where there was no checkpoint, or one that was saved before
+ * its step was reported; or, where p is NULL, it will never be. */
 void origin_unpin(struct checkpoints *c, struct progress *p, struct trial *t);
 /* Hears the end of any trial, whose origin need not stay: ctx is the
  * checkpoints. */

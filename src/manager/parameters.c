@@ -4,9 +4,12 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/problems.h"
 #include "numerics/random.h"
+#include "space/space.h"
 #include "trial/files.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +81,13 @@ parameters_budget(struct jval parameters)
                : 0;
 }
 
+bool
+parameters_is_folder(const char *name)
+{
+    return strcmp(name, "load_checkpoint_dir") == 0 ||
+           strcmp(name, "save_checkpoint_dir") == 0;
+}
+
 int
 suggestion_read(const char *text, size_t len, struct suggestion *out,
                 struct err *err)
@@ -107,6 +117,114 @@ suggestion_fini(struct suggestion *r)
     free(r->id);
     free(r->parameters);
     *r = (struct suggestion){0};
+}
+
+struct space *
+parameters_space(const char *search_space)
+{
+    struct json *doc =
+        json_parse(search_space, strlen(search_space), JSON_STRICT, NULL);
+    struct problems problems;
+    struct space *space;
+
+    if (doc == NULL)
+        return NULL;
+    problems_init(&problems);
+    space = space_parse(json_root(doc), &problems);
+    problems_fini(&problems);
+    json_free(doc);
+    return space;
+}
+
+static size_t
+text_length(struct jval number)
+{
+    struct buf text;
+    size_t n;
+
+    buf_init(&text, TEXT_MAX);
+    jval_write(number, &text);
+    n = text.len;
+    buf_fini(&text);
+    return n;
+}
+
+/* Whether a number that the space made of a point differs from the given one by
+ * the rounding of coordinates alone.  A longer given one was itself rounded, to
+ * a step or a bound: 24.000000000000004 is 24. */
+static bool
+is_as_given(struct jval made, struct jval given)
+{
+    double a, b;
+
+    return jval_number(made, &a) && jval_number(given, &b) && a != b &&
+           fabs(a - b) <= 8 * DBL_EPSILON * fabs(b) &&
+           text_length(given) < text_length(made);
+}
+
+/* Writes `made`, but numbers that stand for those of `given` as they were
+ * given: 0.01, not 0.010000000000000002. */
+static void
+write_as_given(struct json_writer *w, const char *key, struct jval made,
+               struct jval given)
+{
+    struct jval_iter it;
+    struct jval v;
+
+    if (jval_type(made) == JSON_OBJECT && jval_type(given) == JSON_OBJECT) {
+        json_open_object(w, key);
+        for (it = jval_iter(made); jval_next(&it);)
+            write_as_given(w, it.key, it.value,
+                           jval_get(given, it.key, &v) ? v : it.value);
+        json_close(w);
+        return;
+    }
+    jval_write(is_as_given(made, given) ? given : made, json_value(w, key));
+}
+
+int
+parameters_complete(const struct space *space, struct jval given, uint64_t seed,
+                    struct buf *out, struct err *err)
+{
+    size_t n = space_dims(space)->n_dims;
+    double *x = calloc(n > 0 ? n : 1, sizeof *x);
+    struct json_writer w = json_begin(out);
+    struct json *made = NULL;
+    struct buf text;
+    int rc = -1;
+
+    buf_init(&text, TEXT_MAX);
+    if (x == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+    } else if (space_complete(space, given, seed, x, err) == 0 &&
+               space_check(space, x, err) == 0) {
+        space_decode(space, x, &text);
+        if (buf_check(&text, "the parameters", err) == 0)
+            made = json_parse(text.data, text.len, JSON_STRICT, err);
+    }
+    if (made != NULL) {
+        write_as_given(&w, NULL, json_root(made), given);
+        rc = buf_check(out, "the parameters", err);
+    }
+    json_free(made);
+    free(x);
+    buf_fini(&text);
+    return rc;
+}
+
+struct json *
+parameters_given(const struct space *space, struct jval parameters,
+                 struct err *err)
+{
+    struct json *doc = NULL;
+    struct buf text;
+
+    buf_init(&text, TEXT_MAX);
+    space_write_given(space, parameters, &text);
+    if (buf_check(&text, "the parameters", err) == 0)
+        doc = json_parse(text.data, text.len, JSON_STRICT, err);
+    buf_fini(&text);
+    return doc;
 }
 
 /* A nested choice is an object that names itself. */

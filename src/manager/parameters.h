@@ -12,6 +12,7 @@
 
 struct buf;
 struct err;
+struct space;
 
 /* How a trial goes on from another one, by the tuner's word; see origin.h. */
 enum origin_how { ORIGIN_NONE, ORIGIN_PROMOTED, ORIGIN_CLONED };
@@ -43,9 +44,28 @@ struct suggestion {
  * number; else 0. */
 double parameters_budget(struct jval parameters);
 
+/* Whether a tuner tells its trials a folder by this name, as pbt does, which
+ * nobody looks for among the parameters in a line. */
+bool parameters_is_folder(const char *name);
+
 int suggestion_read(const char *text, size_t len, struct suggestion *out,
                     struct err *err);
 void suggestion_fini(struct suggestion *r);
+
+/* Parses the search space of an experiment, JSON; NULL: it is none, which
+ * others tell. */
+struct space *parameters_space(const char *search_space);
+
+/* Appends the parameters of a user, of which some may be missing, as JSON with
+ * those that the seed draws in their place; see space_complete().  Values that
+ * are given stay as they are, rounded to the type's step and bounds.  Returns
+ * 0, or -1 with the problem in err. */
+int parameters_complete(const struct space *space, struct jval given,
+                        uint64_t seed, struct buf *out, struct err *err);
+
+/* A set of parameters as trials are given them: see space_write_given(). */
+struct json *parameters_given(const struct space *space, struct jval parameters,
+                              struct err *err);
 
 /* Calls `each` for each value of a set of parameters, flattened as
  * trial/files.h says for parameters.tsv; `name` is borrowed during the call.

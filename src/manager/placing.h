@@ -14,6 +14,7 @@
 #ifndef MANAGER_PLACING_H
 #define MANAGER_PLACING_H
 
+#include "core/list.h"
 #include "manager/attempt_end.h"
 
 #include <stdbool.h>
@@ -21,46 +22,73 @@
 #include <stdint.h>
 
 struct buf;
+struct copying;
+struct delivery;
+struct dues;
 struct err;
-struct manager;
+struct experiment;
+struct experiment_folder;
+struct live;
+struct progress;
+struct resources;
+struct scheduler;
 struct trial;
 
-enum placing {
+/* The trials that are to be started; one without any has them all zero. */
+struct placing {
+    const struct experiment *x;
+    const struct experiment_folder *folder;
+    struct resources *resources;
+    const struct scheduler *scheduler;
+    struct live *live;
+    struct delivery *delivery;
+    struct copying *copying;
+    const struct dues *dues;
+    struct progress *progress;
+
+    struct list trials;     /* in the order of their numbers */
+    unsigned starts_failed; /* in a row */
+    bool stirred;           /* what a trial waits for may have come */
+    bool warned;            /* that starts fail; until one does not */
+    bool told; /* what is waited for while nothing runs; until one starts */
+};
+
+enum placing_answer {
     PLACING_NOW,
     PLACING_LATER, /* something is missing; those behind it may have theirs */
 };
 
 /* Whether what is to be started for the trial is prepareCommand, and not its
  * run yet. */
-bool placing_prepares(const struct manager *m, const struct trial *t);
+bool placing_prepares(const struct placing *p, const struct trial *t);
 /* Whether it may start now.  Of LATER `why` says the reason, one line for
  * people; what was claimed for NOW is given back by placing_release(). */
-enum placing placing_try(struct manager *m, struct trial *t, char *why,
-                         size_t size);
+enum placing_answer placing_try(struct placing *p, struct trial *t, char *why,
+                                size_t size);
 /* What one that waits to be started waits for, appended as one line. */
-void placing_explain(struct manager *m, const struct trial *t, struct buf *out);
+void placing_explain(struct placing *p, const struct trial *t, struct buf *out);
 /* It was not started after all, or its processes are gone. */
-void placing_release(struct manager *m, struct trial *t);
+void placing_release(struct placing *p, struct trial *t);
 
-void placing_stir(struct manager *m);
+void placing_stir(struct placing *p);
 /* The same for what time or the machine has brought, and no trial's end: in
  * lock step, where nothing may run by then, there is a new round. */
-void placing_wake(struct manager *m);
+void placing_wake(struct placing *p);
 
-/* Of any trial: ctx is the manager. */
+/* Of any trial: ctx is the placing. */
 attempt_end_hear placing_hear_end;
 
 /* The queue keeps the order of the numbers, whenever they come. */
-void placing_add(struct manager *m, struct trial *t);
+void placing_add(struct placing *p, struct trial *t);
 
 /* Before it is started: what an offer that failed has left in its folder goes,
  * which then was perhaps not possible. */
-void placing_clear(struct manager *m, struct trial *t);
+void placing_clear(struct placing *p, struct trial *t);
 /* Starting it failed so.  Whether it is offered again later. */
-bool placing_again(struct manager *m, struct trial *t, const struct err *why);
+bool placing_again(struct placing *p, struct trial *t, const struct err *why);
 /* How long to wait after so many starts have failed before. */
 int64_t placing_pause_ns(unsigned failures);
 /* Its wrapper was started. */
-void placing_done(struct manager *m, struct trial *t);
+void placing_done(struct placing *p, struct trial *t);
 
 #endif

@@ -5,13 +5,18 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "manager/attempts.h"
 #include "manager/delivery.h"
-#include "manager/publish.h"
+#include "manager/dues.h"
+#include "manager/launch.h"
+#include "manager/live.h"
 #include "manager/origin.h"
-#include "manager/reading.h"
 #include "manager/placing.h"
-#include "manager/state.h"
-#include "manager/trial_step.h"
+#include "manager/progress.h"
+#include "manager/publish.h"
+#include "manager/reading.h"
+#include "manager/resources.h"
+#include "manager/running.h"
 #include "runner/runner.h"
 #include "trial/files.h"
 
@@ -22,47 +27,46 @@
 uint64_t
 preparing_ahead(const struct experiment *x)
 {
-    if (x->prepare_command == NULL || x->deterministic)
+    if (x->prepare_command.text == NULL || x->deterministic)
         return 0;
     return x->prepare_concurrency > 0 ? x->prepare_concurrency : x->concurrency;
 }
 
 /* `began_ns`: monotonic, when prepareCommand did. */
 static void
-enter(struct manager *m, struct trial *t, int64_t began_ns)
+enter(struct preparing *p, struct trial *t, int64_t began_ns)
 {
     int64_t most_ms =
-        m->x->max_prepare_ms > 0 ? m->x->max_prepare_ms : m->x->max_trial_ms;
+        p->x->max_prepare_ms > 0 ? p->x->max_prepare_ms : p->x->max_trial_ms;
 
-    running_step(m, t, TRIAL_ON_PREPARE);
+    live_step(p->live, t, TRIAL_ON_PREPARE);
     if (most_ms > 0)
-        running_due(m, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
-    running_watch(m, t);
-    manager_send_note(
-        m, "preparing", t,
+        dues_set(p->dues, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
+    running_watch(p->running, t);
+    attempts_note(
+        p->attempts, "preparing", t,
         (struct event_field[]){EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
                                EVENT_FIELDS_END});
-    m->delivery->began(m, t);
+    p->delivery->ops->began(p->delivery, t);
 }
 
 void
-preparing_offer(struct manager *m, struct trial *t)
+preparing_offer(struct preparing *p, struct trial *t)
 {
     struct err err = {0};
     char why[300];
 
-    if (placing_try(m, t, why, sizeof why) != PLACING_NOW)
+    if (placing_try(p->placing, t, why, sizeof why) != PLACING_NOW)
         return;
-    placing_clear(m, t);
-    if (launch_prepare(&m->launch, t, &err) != 0) {
-        running_unstarted(m, t, &err);
+    placing_clear(p->placing, t);
+    if (launch_prepare(p->launch, t, &err) != 0) {
+        attempts_unstarted(p->attempts, t, &err);
         return;
     }
-    placing_done(m, t);
-    m->launches_failed = 0;
-    origin_unpin(&m->checkpoints, &m->progress, t);
-    enter(m, t, clock_monotonic_ns());
-    publish_trial(m, EVENT_TRIAL_PREPARING, t);
+    placing_done(p->placing, t);
+    origin_unpin(p->checkpoints, p->progress, t);
+    enter(p, t, clock_monotonic_ns());
+    publish_trial(p->publish, EVENT_TRIAL_PREPARING, t);
 }
 
 static void
@@ -79,23 +83,23 @@ is_good(const struct trial *t, const struct outcome *o)
 }
 
 static void
-prepared(struct manager *m, struct trial *t)
+prepared(struct preparing *p, struct trial *t)
 {
-    running_step(m, t, TRIAL_ON_PREPARED);
-    placing_add(m, t);
+    live_step(p->live, t, TRIAL_ON_PREPARED);
+    placing_add(p->placing, t);
 }
 
 /* Its run never begins: it has taken no time. */
 static void
-ended(struct manager *m, struct trial *t, const struct outcome *outcome)
+ended(struct preparing *p, struct trial *t, const struct outcome *outcome)
 {
     t->outcome = *outcome;
     t->outcome.started_ns = 0;
-    running_ended(m, t);
+    attempts_ended(p->attempts, t);
 }
 
 void
-preparing_exited(struct manager *m, struct trial *t)
+preparing_exited(struct preparing *p, struct trial *t)
 {
     struct err err = {0};
     struct run_end end;
@@ -103,23 +107,21 @@ preparing_exited(struct manager *m, struct trial *t)
     if (run_end(&t->run, &end, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     time_end(t, &end.outcome);
-    for (int kind = 0; kind < TRIAL_DUES; kind++)
-        deadlines_drop(&m->deadlines, &t->due[kind]);
-    placing_release(m, t);
-    if (running_unbegun(m, t, &end))
+    dues_drop(p->dues, t);
+    placing_release(p->placing, t);
+    if (attempts_unbegun(p->attempts, t, &end))
         return;
     if (is_good(t, &end.outcome)) {
-        prepared(m, t);
-        publish_trial(m, EVENT_TRIAL_PREPARED, t);
-        running_start_waiting(m);
+        prepared(p, t);
+        publish_trial(p->publish, EVENT_TRIAL_PREPARED, t);
         return;
     }
-    ended(m, t, &end.outcome);
-    running_step(m, t, TRIAL_ON_EXIT);
-    if (t->past.restored && running_in_vain(m, t))
-        running_restart_or_leave(m, t);
+    ended(p, t, &end.outcome);
+    live_step(p->live, t, TRIAL_ON_EXIT);
+    if (t->past.restored && attempts_in_vain(p->attempts, t))
+        attempts_restart_or_leave(p->attempts, t);
     else
-        running_finish(m, t);
+        running_finish(p->running, t);
 }
 
 /* ---- going on ---- */
@@ -150,49 +152,50 @@ read_end(struct trial *t, struct outcome *out)
 
 /* prepareCommand does not run any more. */
 static void
-restore_ended(struct manager *m, struct trial *t, const struct outcome *outcome)
+restore_ended(struct preparing *p, struct trial *t,
+              const struct outcome *outcome)
 {
-    running_step(m, t, TRIAL_ON_PREPARE);
-    running_step(m, t, TRIAL_ON_EXIT);
-    ended(m, t, outcome);
+    live_step(p->live, t, TRIAL_ON_PREPARE);
+    live_step(p->live, t, TRIAL_ON_EXIT);
+    ended(p, t, outcome);
     if (outcome->kind == OUTCOME_LOST)
-        launch_clear(&m->launch, t, true);
-    if (running_unwitnessed(m, t)) {
-        running_restart_or_leave(m, t);
+        launch_clear(p->launch, t, true);
+    if (attempts_unwitnessed(p->attempts, t)) {
+        attempts_restart_or_leave(p->attempts, t);
         return;
     }
-    m->recovered.finished++;
-    m->delivery->began(m, t);
-    unread_add(m, t); /* settle() ends it */
+    p->attempts->recovered.finished++;
+    p->delivery->ops->began(p->delivery, t);
+    unread_add(p->reading, t); /* settle() ends it */
 }
 
 bool
-preparing_restore(struct manager *m, struct trial *t)
+preparing_restore(struct preparing *p, struct trial *t)
 {
     struct outcome outcome;
     bool run;
 
-    if (m->x->prepare_command == NULL || !has(t, TRIAL_PREPARE))
+    if (p->x->prepare_command.text == NULL || !has(t, TRIAL_PREPARE))
         return false;
     run = has(t, TRIAL_COMMAND);
-    if (!run && launch_adopt(&m->launch, t, true)) {
-        m->recovered.adopted++;
-        resources_adopt(&m->resources, t);
-        enter(m, t, t->run->started_ns);
+    if (!run && launch_adopt(p->launch, t, true)) {
+        p->attempts->recovered.adopted++;
+        resources_adopt(p->resources, t);
+        enter(p, t, t->run->started_ns);
         if (t->stop != STOP_NOT)
-            running_press_late(m, t);
+            running_press_late(p->running, t);
         return true;
     }
     read_end(t, &outcome);
     if (run)
         return false;
     if (!is_good(t, &outcome)) {
-        restore_ended(m, t, &outcome);
+        restore_ended(p, t, &outcome);
         return true;
     }
-    m->recovered.adopted++;
-    running_step(m, t, TRIAL_ON_PREPARE);
-    m->delivery->began(m, t);
-    prepared(m, t);
+    p->attempts->recovered.adopted++;
+    live_step(p->live, t, TRIAL_ON_PREPARE);
+    p->delivery->ops->began(p->delivery, t);
+    prepared(p, t);
     return true;
 }

@@ -13,22 +13,49 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct attempts;
+struct checkpoints;
+struct delivery;
+struct dues;
 struct experiment;
-struct manager;
+struct launch;
+struct live;
+struct placing;
+struct progress;
+struct publish;
+struct reading;
+struct resources;
+struct running;
 struct trial;
+
+struct preparing {
+    const struct experiment *x;
+    const struct launch *launch;
+    struct placing *placing;
+    struct attempts *attempts;
+    struct running *running;
+    struct reading *reading;
+    struct delivery *delivery;
+    struct live *live;
+    const struct dues *dues;
+    struct resources *resources;
+    struct checkpoints *checkpoints;
+    struct publish *publish;
+    struct progress *progress;
+};
 
 /* How many trials are asked for beyond those that run. */
 uint64_t preparing_ahead(const struct experiment *x);
 
 /* Starts that if there is room for it; may free t. */
-void preparing_offer(struct manager *m, struct trial *t);
+void preparing_offer(struct preparing *p, struct trial *t);
 
 /* Its wrapper is gone; may free t. */
-void preparing_exited(struct manager *m, struct trial *t);
+void preparing_exited(struct preparing *p, struct trial *t);
 
 /* A trial of an earlier manager, its files open: true when it had not begun to
  * run, and goes on from there; may free t.  False: it had, or has no such
  * phase. */
-bool preparing_restore(struct manager *m, struct trial *t);
+bool preparing_restore(struct preparing *p, struct trial *t);
 
 #endif

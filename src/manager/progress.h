@@ -16,8 +16,8 @@ struct progress {
     bool stale;     /* it is out of date */
     bool debug;
     bool paused;
-    bool failed_once;        /* a failure has been shown in full */
     bool no_checkpoint_once; /* that a trial has none to go on from was said */
+    bool early_checkpoint_once; /* that one was saved before its report, too */
     int64_t started_ns, painted_ns; /* monotonic */
     bool minimize;
 

@@ -3,116 +3,92 @@
 
 #include "config/experiment.h"
 #include "core/buf.h"
-#include "core/clock.h"
 #include "core/err.h"
 #include "core/visible.h"
+#include "manager/experiment_folder.h"
+#include "manager/live.h"
 #include "manager/metrics.h"
-#include "manager/state.h"
+#include "manager/progress.h"
+#include "manager/run.h"
+#include "manager/sources.h"
 #include "manager/trial.h"
 
 #include <math.h>
-#include <sys/epoll.h>
 
 #define TEXT_SHOWN 2000
 
 static void
 warn(void *ctx, const char *text)
 {
-    struct manager *m = ctx;
+    struct publish *p = ctx;
 
-    progress_warn(&m->progress, "tunepipe: warning: %s", text);
+    progress_warn(p->progress, "tunepipe: warning: %s", text);
 }
 
 int
-publish_open(struct manager *m, struct err *err)
+publish_open(struct publish *p, const char *program_folder, struct err *err)
 {
-    struct hooks_of of = {m->x, m->folder.path, m->launch.program_folder, warn,
-                          m};
+    struct hooks_of of = {p->x, p->folder->path, program_folder, warn, p};
 
-    events_init(&m->events, warn, m);
-    if (hooks_open(&m->hooks, &of, &m->events, err) != 0)
+    events_init(&p->events, warn, p);
+    if (hooks_open(&p->hooks, &of, &p->events, err) != 0)
         return -1;
-    if (m->hooks.poll_fd >= 0 &&
-        manager_watch(m, m->hooks.poll_fd, EPOLLIN, SOURCE_HOOKS) != 0)
+    if (p->hooks.poll_fd >= 0 &&
+        sources_watch(p->sources, p->hooks.poll_fd, EPOLLIN, SOURCE_HOOKS) != 0)
         return err_errno(err, ERR_SYSTEM, "cannot watch hooks");
     return 0;
 }
 
 void
-publish_close(struct manager *m)
+publish_close(struct publish *p)
 {
-    events_close(&m->events);
-    hooks_close(&m->hooks);
+    events_close(&p->events);
+    hooks_close(&p->hooks);
 }
 
 void
-publish_experiment(struct manager *m, enum event_name name, const char *why)
+publish_experiment(struct publish *p, enum event_name name, const char *why)
 {
     const struct event_field fields[] = {
-        EVENT_TEXT("experiment", m->folder.id),
-        EVENT_TEXT("name", m->x->name),
-        EVENT_TEXT("folder", m->folder.path),
-        EVENT_BOOL("resumed", m->options->resume != NULL),
+        EVENT_TEXT("experiment", p->folder->id),
+        EVENT_TEXT("name", p->x->name),
+        EVENT_TEXT("folder", p->folder->path),
+        EVENT_BOOL("resumed", p->resumed),
         EVENT_TEXT("why", why),
         EVENT_FIELDS_END,
     };
 
-    events_emit(&m->events, name, fields);
+    events_emit(&p->events, name, fields);
 }
 
-/* To the bus, or to `out` when that is given. */
-static void
-tell_end(struct manager *m, struct buf *out)
+void
+publish_ended(struct publish *p, struct buf *out)
 {
-    const struct progress *p = &m->progress;
+    const struct progress *seen = p->progress;
     const struct event_field fields[] = {
-        EVENT_TEXT("experiment", m->folder.id),
-        EVENT_TEXT("name", m->x->name),
-        EVENT_TEXT("folder", m->folder.path),
-        EVENT_BOOL("ok", m->outcome->ok),
-        EVENT_TEXT("why", m->outcome->reason),
-        EVENT_COUNT("trials", m->n_trials),
-        EVENT_COUNT("failed", p->failed),
-        EVENT_NUMBER("value", p->has_best ? p->best : NAN),
-        EVENT_TEXT("best", p->has_best ? p->best_trial : NULL),
+        EVENT_TEXT("experiment", p->folder->id),
+        EVENT_TEXT("name", p->x->name),
+        EVENT_TEXT("folder", p->folder->path),
+        EVENT_BOOL("ok", p->outcome->ok),
+        EVENT_TEXT("why", p->outcome->reason),
+        EVENT_COUNT("trials", p->live->n_numbers),
+        EVENT_COUNT("failed", seen->failed),
+        EVENT_NUMBER("value", seen->has_best ? seen->best : NAN),
+        EVENT_TEXT("best", seen->has_best ? seen->best_trial : NULL),
         EVENT_FIELDS_END,
     };
 
     if (out != NULL)
         events_write(out, EVENT_EXPERIMENT_ENDED, fields);
     else
-        events_emit(&m->events, EVENT_EXPERIMENT_ENDED, fields);
+        events_emit(&p->events, EVENT_EXPERIMENT_ENDED, fields);
 }
 
 void
-publish_over(struct manager *m, struct buf *out)
-{
-    tell_end(m, out);
-}
-
-void
-publish_finish(struct manager *m)
-{
-    unsigned interrupts = m->interrupts;
-
-    tell_end(m, NULL);
-    events_close(&m->events);
-    hooks_go(&m->hooks, clock_monotonic_ns());
-    if (hooks_busy(&m->hooks) && m->progress.terminal)
-        progress_say(&m->progress,
-                     "tunepipe: hooks still run (Ctrl-C ends them)");
-    while (hooks_busy(&m->hooks) && m->interrupts == interrupts &&
-           manager_turn(m, NULL) == 0)
-        continue;
-    hooks_give_up(&m->hooks);
-    hooks_say(&m->hooks);
-}
-
-void
-publish_trial(struct manager *m, enum event_name name, const struct trial *t)
+publish_trial(struct publish *p, enum event_name name, const struct trial *t)
 {
     const struct event_field fields[] = {
-        EVENT_TEXT("experiment", m->folder.id),
+        EVENT_TEXT("experiment", p->folder->id),
         EVENT_TEXT("trial", t->id),
         EVENT_COUNT("number", t->number),
         EVENT_COUNT("attempt", t->attempt),
@@ -122,14 +98,14 @@ publish_trial(struct manager *m, enum event_name name, const struct trial *t)
         EVENT_FIELDS_END,
     };
 
-    events_emit(&m->events, name, fields);
+    events_emit(&p->events, name, fields);
 }
 
 static void
-tell_judged(struct manager *m, const struct trial *t, double seconds)
+tell_judged(struct publish *p, const struct trial *t, double seconds)
 {
     const struct event_field fields[] = {
-        EVENT_TEXT("experiment", m->folder.id),
+        EVENT_TEXT("experiment", p->folder->id),
         EVENT_TEXT("trial", t->id),
         EVENT_COUNT("number", t->number),
         EVENT_COUNT("attempt", t->attempt),
@@ -143,9 +119,9 @@ tell_judged(struct manager *m, const struct trial *t, double seconds)
         EVENT_FIELDS_END,
     };
 
-    events_emit(&m->events, EVENT_TRIAL_ENDED, fields);
+    events_emit(&p->events, EVENT_TRIAL_ENDED, fields);
     if (t->state == TRIAL_PAUSED)
-        events_emit(&m->events, EVENT_TRIAL_PAUSED, fields);
+        events_emit(&p->events, EVENT_TRIAL_PAUSED, fields);
 }
 
 void
@@ -162,11 +138,11 @@ publish_hear_end(void *ctx, const struct attempt_end *end)
 }
 
 void
-publish_metric(struct manager *m, const struct trial *t,
+publish_metric(struct publish *p, const struct trial *t,
                const struct metric_line *metric)
 {
     const struct event_field fields[] = {
-        EVENT_TEXT("experiment", m->folder.id),
+        EVENT_TEXT("experiment", p->folder->id),
         EVENT_TEXT("trial", t->id),
         EVENT_COUNT("attempt", t->attempt),
         EVENT_TEXT("type", metric->final ? "final" : "intermediate"),
@@ -175,14 +151,14 @@ publish_metric(struct manager *m, const struct trial *t,
         EVENT_FIELDS_END,
     };
 
-    events_emit(&m->events, EVENT_METRIC, fields);
+    events_emit(&p->events, EVENT_METRIC, fields);
 }
 
 void
-publish_decision(struct manager *m, const struct trial *t)
+publish_decision(struct publish *p, const struct trial *t)
 {
     const struct event_field fields[] = {
-        EVENT_TEXT("experiment", m->folder.id),
+        EVENT_TEXT("experiment", p->folder->id),
         EVENT_TEXT("trial", t->id),
         EVENT_COUNT("attempt", t->attempt),
         EVENT_TEXT("decision", t->stop == STOP_ASSESSOR
@@ -194,35 +170,35 @@ publish_decision(struct manager *m, const struct trial *t)
         EVENT_FIELDS_END,
     };
 
-    events_emit(&m->events, EVENT_DECISION, fields);
+    events_emit(&p->events, EVENT_DECISION, fields);
 }
 
 void
-publish_best(struct manager *m, double value, const char *id)
+publish_best(struct publish *p, double value, const char *id)
 {
     const struct event_field fields[] = {
-        EVENT_TEXT("experiment", m->folder.id),
+        EVENT_TEXT("experiment", p->folder->id),
         EVENT_TEXT("trial", id),
         EVENT_NUMBER("value", value),
         EVENT_FIELDS_END,
     };
 
-    events_emit(&m->events, EVENT_BEST, fields);
+    events_emit(&p->events, EVENT_BEST, fields);
 }
 
 void
-publish_text(struct manager *m, enum event_name name, const char *text,
+publish_text(struct publish *p, enum event_name name, const char *text,
              size_t len)
 {
     struct buf shown;
 
-    if (!events_wanted(&m->events, name))
+    if (!events_wanted(&p->events, name))
         return;
     buf_init(&shown, 4 * TEXT_SHOWN);
     visible_text(&shown, text, len, TEXT_SHOWN);
-    events_emit(&m->events, name,
+    events_emit(&p->events, name,
                 (const struct event_field[]){
-                    EVENT_TEXT("experiment", m->folder.id),
+                    EVENT_TEXT("experiment", p->folder->id),
                     EVENT_TEXT("text", buf_text(&shown)), EVENT_FIELDS_END});
     buf_fini(&shown);
 }

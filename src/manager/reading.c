@@ -12,10 +12,15 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "manager/absent.h"
+#include "manager/checkpoints.h"
 #include "manager/delivery.h"
-#include "manager/publish.h"
+#include "manager/exchange.h"
+#include "manager/live.h"
 #include "manager/metrics.h"
-#include "manager/state.h"
+#include "manager/progress.h"
+#include "manager/publish.h"
+#include "manager/stopping.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -28,16 +33,16 @@
 #define PENDING_MAX ((size_t)1 << 20)
 #define PAYLOAD_MAX ((size_t)64 << 20)
 
-struct reading {
-    struct manager *m;
+struct trial_files {
+    struct reading *reading;
     struct trial *t;
 };
 
 static bool
-counts(const struct manager *m, const struct trial *t,
+counts(const struct reading *r, const struct trial *t,
        const struct metric_line *metric)
 {
-    if (t->done || (t->stop == STOP_INTERRUPT && m->delivery->repeats))
+    if (t->done || (t->stop == STOP_INTERRUPT && r->delivery->ops->repeats))
         return false;
     return trial_undecided(t) || (metric->final && trial_stops_well(t)) ||
            metric->sequence <
@@ -47,12 +52,12 @@ counts(const struct manager *m, const struct trial *t,
 /* How long after the one before it is read; in lock step that would tell of
  * other trials. */
 static void
-stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
+stamp(const struct reading *r, struct trial *t, struct metric_line *metric)
 {
     int64_t now = clock_monotonic_ns();
 
     t->reported_ns = now;
-    if (m->delivery->timeless || t->stamped_ns == 0)
+    if (r->delivery->ops->timeless || t->stamped_ns == 0)
         return;
     metric->elapsed_ns = now - t->stamped_ns;
     t->stamped_ns = now;
@@ -60,37 +65,38 @@ stamp(const struct manager *m, struct trial *t, struct metric_line *metric)
 
 /* It stands in the trial's folder, and is not used. */
 static void
-take_late(struct manager *m, struct trial *t, const struct metric_line *metric)
+take_late(struct reading *r, struct trial *t, const struct metric_line *metric)
 {
     unanswered_answer_line(&t->unanswered, metric, trial_answer(t));
-    m->late.reports++;
+    r->late++;
     if (!metric->final)
-        running_defied(m, t);
+        stopping_defied(r->stopping, t);
 }
 
 static void
-take_metric(struct manager *m, struct trial *t, struct metric_line *metric)
+take_metric(struct reading *r, struct trial *t, struct metric_line *metric)
 {
-    stamp(m, t, metric);
-    if (!metric->final) {
+    stamp(r, t, metric);
+    if (metric->sequence == 0)
+        absent_look(r->absent, t); /* it has its parameters by then */
+    if (!metric->final)
         t->read = (struct reported){true, metric->value};
-    }
-    if (!counts(m, t, metric))
-        take_late(m, t, metric);
+    if (!counts(r, t, metric))
+        take_late(r, t, metric);
     else
-        (t->past.end_told ? &delivery_at_once : m->delivery)
-            ->take(m, t, metric);
-    if (metric->done && counts(m, t, metric))
-        running_done(m, t);
+        (t->past.end_told ? &delivery_at_once : r->delivery->ops)
+            ->take(r->delivery, t, metric);
+    if (metric->done && counts(r, t, metric))
+        stopping_done(r->stopping, t);
 }
 
 /* Each kind of trouble with a file once. */
 static void
-complain(struct manager *m, struct trial *t, enum trial_complaint complaint,
+complain(struct reading *r, struct trial *t, enum trial_complaint complaint,
          const char *file, const char *what)
 {
     if ((t->complaints & complaint) == 0)
-        progress_warn(&m->progress,
+        progress_warn(r->progress,
                       "tunepipe: warning: trial %s: %s: %s (reported once; "
                       "what is bad is skipped)",
                       t->id, file, what);
@@ -98,15 +104,15 @@ complain(struct manager *m, struct trial *t, enum trial_complaint complaint,
 }
 
 static void
-complain_lines(struct manager *m, struct trial *t, const char *what)
+complain_lines(struct reading *r, struct trial *t, const char *what)
 {
-    complain(m, t, COMPLAINED_OF_METRICS, TRIAL_METRICS, what);
+    complain(r, t, COMPLAINED_OF_METRICS, TRIAL_METRICS, what);
 }
 
 static void
-complain_records(struct manager *m, struct trial *t, const char *what)
+complain_records(struct reading *r, struct trial *t, const char *what)
 {
-    complain(m, t, COMPLAINED_OF_RECORDS, TRIAL_NNI_METRICS, what);
+    complain(r, t, COMPLAINED_OF_RECORDS, TRIAL_NNI_METRICS, what);
 }
 
 #define PATTERN_IS_SET                                                \
@@ -114,76 +120,82 @@ complain_records(struct manager *m, struct trial *t, const char *what)
     "way are not used"
 
 static void take_output(void *ctx, const char *line, size_t len, bool too_long);
-static bool read_nni(struct reading *r, bool drain);
+static bool read_nni(struct trial_files *f, bool drain);
 
 /* What it had reported by then may stand in other files than this one. */
 static void
-take_checkpoint(struct reading *r, uint64_t number)
+take_checkpoint(struct trial_files *f, uint64_t number)
 {
-    struct manager *m = r->m;
-    struct trial *t = r->t;
+    struct reading *r = f->reading;
+    struct trial *t = f->t;
 
-    if (m->delivery->immediate && m->pattern != NULL && t->out.fd >= 0)
-        tail_read(&t->out, m->delivery->portion, take_output, r, NULL);
-    if (m->delivery->immediate)
-        read_nni(r, false);
-    if (checkpoints_saved(&m->checkpoints, t, number,
-                          reading_count(m, t).intermediates))
-        progress_warn(&m->progress,
+    if (r->delivery->ops->immediate && r->pattern != NULL && t->out.fd >= 0)
+        tail_read(&t->out, r->delivery->ops->portion, take_output, f, NULL);
+    if (r->delivery->ops->immediate)
+        read_nni(f, false);
+    if (checkpoints_saved(r->checkpoints, t, number,
+                          reading_count(r, t).intermediates))
+        progress_warn(r->progress,
                       "tunepipe: warning: checkpoints take up %llu bytes, more "
                       "than checkpoints.quota, and running trials may need "
                       "each of them",
-                      (unsigned long long)m->checkpoints.bytes);
+                      (unsigned long long)r->checkpoints->bytes);
 }
 
 static void
 take_report(void *ctx, const char *line, size_t len, bool too_long)
 {
-    struct reading *r = ctx;
+    struct trial_files *f = ctx;
     struct metric_line metric;
     struct err err = {0};
 
     enum metrics_word word;
 
-    word = metrics_line(&r->t->metrics, line, len, too_long, &metric, &err);
+    word = metrics_line(&f->t->metrics, line, len, too_long, &metric, &err);
     if (word == METRICS_CHECKPOINT) {
-        take_checkpoint(r, metric.sequence);
+        take_checkpoint(f, metric.sequence);
+        return;
+    }
+    if (word == METRICS_REFUSED) {
+        f->t->complaints |= REFUSED_A_FINAL;
         return;
     }
     metric.sync = metric.waits;
-    metric.end = r->t->report.at;
-    if (word == METRICS_METRIC && (r->m->pattern == NULL || metric.final)) {
-        take_metric(r->m, r->t, &metric);
+    metric.end = f->t->report.at;
+    if (word == METRICS_METRIC &&
+        (f->reading->pattern == NULL || metric.final)) {
+        take_metric(f->reading, f->t, &metric);
         return;
     }
-    complain_lines(r->m, r->t, word == METRICS_BAD ? err.text : PATTERN_IS_SET);
-    unanswered_answer_line(&r->t->unanswered, &metric, trial_answer(r->t));
+    complain_lines(f->reading, f->t,
+                   word == METRICS_BAD ? err.text : PATTERN_IS_SET);
+    unanswered_answer_line(&f->t->unanswered, &metric, trial_answer(f->t));
 }
 
 static void
 take_record(void *ctx, const char *json, size_t len, int64_t at)
 {
-    struct reading *r = ctx;
+    struct trial_files *f = ctx;
     struct metric_line metric;
     struct err err = {0};
     struct buf value;
 
     buf_init(&value, PAYLOAD_MAX);
-    if (metrics_nni(&r->t->metrics, json, len, &value, &metric, &err) ==
+    if (metrics_nni(&f->t->metrics, json, len, &value, &metric, &err) ==
         METRICS_BAD) {
         err_place(&err, "record at byte %lld", (long long)at);
-        complain_records(r->m, r->t, err.text);
-    } else if (r->m->pattern != NULL && !metric.final) {
-        complain_records(r->m, r->t, PATTERN_IS_SET);
+        complain_records(f->reading, f->t, err.text);
+    } else if (f->reading->pattern != NULL && !metric.final) {
+        complain_records(f->reading, f->t, PATTERN_IS_SET);
     } else {
-        take_metric(r->m, r->t, &metric);
+        take_metric(f->reading, f->t, &metric);
     }
     buf_fini(&value);
 }
 
 /* A line with NULs is not used; who would take it for a report is told. */
 static void
-refuse_output(const struct reading *r, const char *line, size_t len)
+refuse_output(const struct trial_files *f, const char *line, size_t len)
 {
     char *text = malloc(len + 1);
     struct err err = {0};
@@ -193,10 +205,11 @@ refuse_output(const struct reading *r, const char *line, size_t len)
         text[i] = (char)(line[i] == '\0' ? ' ' : line[i]);
     if (text != NULL)
         text[len] = '\0';
-    if (text != NULL && pattern_match(r->m->pattern, text, &value)) {
+    if (text != NULL && pattern_match(f->reading->pattern, text, &value)) {
         metrics_refuse_nul(line, len, &err);
-        err_place(&err, "line %llu", (unsigned long long)r->t->out.lines);
-        complain(r->m, r->t, COMPLAINED_OF_STDOUT, TRIAL_STDOUT, err.text);
+        err_place(&err, "line %llu", (unsigned long long)f->t->out.lines);
+        complain(f->reading, f->t, COMPLAINED_OF_STDOUT, TRIAL_STDOUT,
+                 err.text);
     }
     free(text);
 }
@@ -205,160 +218,163 @@ static void
 take_output(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct metric_line metric = {0};
-    struct reading *r = ctx;
+    struct trial_files *f = ctx;
     char text[NUMBER_TEXT_MAX];
 
     (void)too_long;
     if (memchr(line, '\0', len) != NULL) {
-        refuse_output(r, line, len);
+        refuse_output(f, line, len);
         return;
     }
-    if (!pattern_match(r->m->pattern, line, &metric.value))
+    if (!pattern_match(f->reading->pattern, line, &metric.value))
         return;
-    metric.sequence = r->t->matches++;
+    metric.sequence = f->t->matches++;
     metric.json = text;
     metric.len = number_format(metric.value, text);
-    take_metric(r->m, r->t, &metric);
+    take_metric(f->reading, f->t, &metric);
 }
 
 /* Whether there may be more in NNI's file. */
 static bool
-read_nni(struct reading *r, bool drain)
+read_nni(struct trial_files *f, bool drain)
 {
-    struct nnifile *f = &r->t->nni;
+    struct nnifile *nni = &f->t->nni;
     struct err err = {0};
     int more;
 
-    if (f->fd < 0)
+    if (nni->fd < 0)
         return false;
-    more = drain
-               ? nnifile_drain(f, r->m->delivery->portion, take_record, r, &err)
-               : nnifile_read(f, r->m->delivery->portion, take_record, r, &err);
+    more = drain ? nnifile_drain(nni, f->reading->delivery->ops->portion,
+                                 take_record, f, &err)
+                 : nnifile_read(nni, f->reading->delivery->ops->portion,
+                                take_record, f, &err);
     if (more == 0 && drain)
-        more = nnifile_rest(f, &err);
+        more = nnifile_rest(nni, &err);
     if (more < 0)
-        complain(r->m, r->t, COMPLAINED_OF_NNI_END, TRIAL_NNI_METRICS,
+        complain(f->reading, f->t, COMPLAINED_OF_NNI_END, TRIAL_NNI_METRICS,
                  err.text);
     return more > 0;
 }
 
 bool
-reading_waits(const struct manager *m, const struct trial *t)
+reading_waits(const struct reading *r, const struct trial *t)
 {
     return t->unanswered.first != NULL || unsent_has_reports(&t->unsent) ||
-           exchange_pending(&m->exchange) > PENDING_MAX;
+           exchange_pending(r->exchange) > PENDING_MAX;
 }
 
 void
-reading_feed(struct manager *m, struct trial *t)
+reading_feed(struct reading *r, struct trial *t)
 {
-    struct reading r = {m, t};
+    struct trial_files f = {r, t};
     struct err err = {0};
     int more = 0;
 
     if (unsent_has_reports(&t->unsent))
         return; /* its turn comes first */
-    if (exchange_pending(&m->exchange) > PENDING_MAX) {
-        unread_add(m, t);
+    if (exchange_pending(r->exchange) > PENDING_MAX) {
+        unread_add(r, t);
         return;
     }
     if (t->report.fd >= 0)
-        more |=
-            tail_read(&t->report, m->delivery->portion, take_report, &r, &err);
-    if (t->out.fd >= 0 && m->pattern != NULL)
-        more |= tail_read(&t->out, m->delivery->portion, take_output, &r, &err);
+        more |= tail_read(&t->report, r->delivery->ops->portion, take_report,
+                          &f, &err);
+    if (t->out.fd >= 0 && r->pattern != NULL)
+        more |= tail_read(&t->out, r->delivery->ops->portion, take_output, &f,
+                          &err);
     if (more < 0)
-        complain_lines(m, t, err.text);
-    if (read_nni(&r, false) || more > 0)
-        unread_add(m, t);
+        complain_lines(r, t, err.text);
+    if (read_nni(&f, false) || more > 0)
+        unread_add(r, t);
 }
 
 bool
-reading_drain(struct manager *m, struct trial *t)
+reading_drain(struct reading *r, struct trial *t)
 {
-    bool outputs = t->out.fd >= 0 && m->pattern != NULL;
-    struct reading r = {m, t};
+    bool outputs = t->out.fd >= 0 && r->pattern != NULL;
+    struct trial_files f = {r, t};
     struct err err = {0};
     int report = 0, out = 0;
 
-    if (t->stop == STOP_NOT && exchange_pending(&m->exchange) > PENDING_MAX) {
-        unread_add(m, t);
+    if (t->stop == STOP_NOT && exchange_pending(r->exchange) > PENDING_MAX) {
+        unread_add(r, t);
         return false;
     }
     if (t->report.fd >= 0)
-        report =
-            tail_drain(&t->report, m->delivery->portion, take_report, &r, &err);
+        report = tail_drain(&t->report, r->delivery->ops->portion, take_report,
+                            &f, &err);
     if (outputs)
-        out = tail_drain(&t->out, m->delivery->portion, take_output, &r, &err);
+        out = tail_drain(&t->out, r->delivery->ops->portion, take_output, &f,
+                         &err);
     if (report < 0 || out < 0)
-        complain_lines(m, t, err.text);
-    if (read_nni(&r, true) || report > 0 || out > 0) {
-        unread_add(m, t);
+        complain_lines(r, t, err.text);
+    if (read_nni(&f, true) || report > 0 || out > 0) {
+        unread_add(r, t);
         return false;
     }
     if (outputs)
-        tail_rest(&t->out, take_output, &r);
+        tail_rest(&t->out, take_output, &f);
     return true;
 }
 
 void
-reading_files(struct manager *m)
+reading_files(struct reading *r)
 {
     char events[16384] __attribute__((aligned(8)));
     const struct inotify_event *e;
-    ssize_t n = read(m->inotify_fd, events, sizeof events);
+    ssize_t n = read(r->inotify_fd, events, sizeof events);
 
     for (ssize_t at = 0; at < n; at += (ssize_t)sizeof *e + e->len) {
         struct trial *t;
 
         e = (const struct inotify_event *)(const void *)(events + at);
         if (e->mask & IN_Q_OVERFLOW) {
-            for (t = m->live; t != NULL; t = t->next)
-                unread_add(m, t); /* whose they were is lost */
+            for (t = r->live->first; t != NULL; t = t->next)
+                unread_add(r, t); /* whose they were is lost */
             continue;
         }
-        t = map_get(&m->watches, &e->wd, sizeof e->wd);
+        t = map_get(&r->watches, &e->wd, sizeof e->wd);
         if (t != NULL && !trial_exited(t))
-            reading_feed(m, t);
+            reading_feed(r, t);
     }
 }
 
 static int
-watch_file(struct manager *m, struct trial *t, const char *name,
-           void (*fail)(struct manager *, struct trial *, const char *))
+watch_file(struct reading *r, struct trial *t, const char *name,
+           void (*fail)(struct reading *, struct trial *, const char *))
 {
     char *path = file_join(t->folder, name);
     int watch =
-        path == NULL ? -1 : inotify_add_watch(m->inotify_fd, path, IN_MODIFY);
+        path == NULL ? -1 : inotify_add_watch(r->inotify_fd, path, IN_MODIFY);
 
     free(path);
-    if (watch >= 0 && map_put(&m->watches, &watch, sizeof watch, t) == 0)
+    if (watch >= 0 && map_put(&r->watches, &watch, sizeof watch, t) == 0)
         return watch;
-    fail(m, t, "cannot be watched (inotify); read when the trial ends");
+    fail(r, t, "cannot be watched (inotify); read when the trial ends");
     unanswered_close(&t->unanswered); /* nobody would answer before */
     return -1;
 }
 
 void
-reading_begin(struct manager *m, struct trial *t)
+reading_begin(struct reading *r, struct trial *t)
 {
     t->stamped_ns = t->past.restored ? 0 : t->started_ns;
-    t->report_watch = watch_file(m, t, TRIAL_METRICS, complain_lines);
-    t->nni_watch = watch_file(m, t, TRIAL_NNI_METRICS, complain_records);
-    if (m->pattern != NULL)
-        t->out_watch = watch_file(m, t, TRIAL_STDOUT, complain_lines);
-    reading_feed(m, t); /* what came before the watch stood */
+    t->report_watch = watch_file(r, t, TRIAL_METRICS, complain_lines);
+    t->nni_watch = watch_file(r, t, TRIAL_NNI_METRICS, complain_records);
+    if (r->pattern != NULL)
+        t->out_watch = watch_file(r, t, TRIAL_STDOUT, complain_lines);
+    reading_feed(r, t); /* what came before the watch stood */
     if (t->stamped_ns == 0)
         t->stamped_ns = clock_monotonic_ns();
 }
 
 static void
-unwatch_file(struct manager *m, int *watch)
+unwatch_file(struct reading *r, int *watch)
 {
     if (*watch < 0)
         return;
-    map_remove(&m->watches, watch, sizeof *watch);
-    inotify_rm_watch(m->inotify_fd, *watch);
+    map_remove(&r->watches, watch, sizeof *watch);
+    inotify_rm_watch(r->inotify_fd, *watch);
     *watch = -1;
 }
 
@@ -366,49 +382,43 @@ void
 reading_hear_end(void *ctx, const struct attempt_end *end)
 {
     struct trial *t = end->trial;
-    struct manager *m = ctx;
+    struct reading *r = ctx;
 
     list_remove(&t->unread);
-    unwatch_file(m, &t->report_watch);
-    unwatch_file(m, &t->out_watch);
-    unwatch_file(m, &t->nni_watch);
+    unwatch_file(r, &t->report_watch);
+    unwatch_file(r, &t->out_watch);
+    unwatch_file(r, &t->nni_watch);
 }
 
 struct metrics_count
-reading_count(const struct manager *m, const struct trial *t)
+reading_count(const struct reading *r, const struct trial *t)
 {
     return (struct metrics_count){
-        m->pattern != NULL ? t->matches : t->metrics.intermediates,
+        r->pattern != NULL ? t->matches : t->metrics.intermediates,
         t->metrics.finals,
     };
 }
 
 /* ---- told to the dispatcher ---- */
 
-uint64_t
-reading_attempt(const struct manager *m, const struct trial *t)
-{
-    return m->x->deterministic ? 0 : t->attempt;
-}
-
 static void
-send_metric(struct manager *m, struct trial *t,
+send_metric(struct reading *r, struct trial *t,
             const struct metric_line *metric)
 {
     struct buf payload;
 
     buf_init(&payload, PAYLOAD_MAX);
-    metrics_write(&payload, t->id, t->parameter_id, reading_attempt(m, t),
-                  t->step, metric);
+    metrics_write(&payload, t->id, t->parameter_id,
+                  delivery_attempt(r->delivery, t), t->step, metric);
     if (buf_check(&payload, "a metric", NULL) == 0)
-        exchange_send(&m->exchange, "ME", payload.data, payload.len);
+        exchange_send(r->exchange, "ME", payload.data, payload.len);
     if (metric->sync)
-        m->delivery->sent(m, t, metric, &payload);
+        r->delivery->ops->sent(r->delivery, t, metric, &payload);
     buf_fini(&payload);
 }
 
 void
-reading_take_metric(struct manager *m, struct trial *t,
+reading_take_metric(struct reading *r, struct trial *t,
                     const struct metric_line *metric)
 {
     bool fresh;
@@ -429,9 +439,9 @@ reading_take_metric(struct manager *m, struct trial *t,
             (metric->final ? t->past.told.finals : t->past.told.intermediates);
     if (!t->past.end_told &&
         (fresh || metric->decides_end)) /* else it was answered */
-        send_metric(m, t, metric);
+        send_metric(r, t, metric);
     if (!t->past.end_told && fresh)
-        publish_metric(m, t, metric);
+        publish_metric(r->publish, t, metric);
 }
 
 static struct metric_line
@@ -445,16 +455,16 @@ final_metric(const struct trial *t, double value, char text[NUMBER_TEXT_MAX])
 }
 
 void
-reading_tell(struct manager *m, struct trial *t, double value)
+reading_tell(struct reading *r, struct trial *t, double value)
 {
     char text[NUMBER_TEXT_MAX];
     const struct metric_line metric = final_metric(t, value, text);
 
-    send_metric(m, t, &metric);
+    send_metric(r, t, &metric);
 }
 
 void
-reading_finish(struct manager *m, struct trial *t)
+reading_finish(struct reading *r, struct trial *t)
 {
     struct metric_line metric;
     char text[NUMBER_TEXT_MAX];
@@ -467,60 +477,40 @@ reading_finish(struct manager *m, struct trial *t)
                           : t->latest.given ? t->latest.value
                                             : t->earlier.value,
                           text);
-    reading_take_metric(m, t, &metric);
+    reading_take_metric(r, t, &metric);
 }
 
 void
-reading_promote(struct manager *m, struct trial *t,
+reading_promote(struct reading *r, struct trial *t,
                 const struct outcome *outcome)
 {
     struct metric_line metric;
     char text[NUMBER_TEXT_MAX];
 
     if (t->stop == STOP_FINISH)
-        reading_finish(m, t);
-    if (!m->x->last_is_final || t->final.given || !t->latest.given ||
+        reading_finish(r, t);
+    if (!r->x->last_is_final || t->final.given || !t->latest.given ||
         t->stop != STOP_NOT || outcome->kind != OUTCOME_EXITED ||
         outcome->number != 0)
         return;
     metric = final_metric(t, t->latest.value, text);
-    reading_take_metric(m, t, &metric);
+    reading_take_metric(r, t, &metric);
 }
 
 /* ---- trials that have more to be read ---- */
 
 void
-unread_add(struct manager *m, struct trial *t)
+unread_add(struct reading *r, struct trial *t)
 {
     if (t->unread.in == NULL)
-        list_add(&m->unread, NULL, &t->unread, t);
+        list_add(&r->unread, NULL, &t->unread, t);
 }
 
 /* Not the one that is being concluded at this moment. */
 void
-unread_add_ended(struct manager *m)
+unread_add_ended(struct reading *r)
 {
-    for (struct trial *t = m->live; t != NULL; t = t->next)
+    for (struct trial *t = r->live->first; t != NULL; t = t->next)
         if (t->state == TRIAL_RUN_ENDED || t->state == TRIAL_PREPARE_ENDED)
-            unread_add(m, t);
-}
-
-/* Once each: those of which there is more come behind the last one of now,
- * which may be freed on the way. */
-void
-unread_feed(struct manager *m)
-{
-    size_t n = 0;
-
-    for (const struct link *at = m->unread.first; at != NULL; at = at->next)
-        n++;
-    for (; n > 0 && m->unread.first != NULL; n--) {
-        struct trial *t = m->unread.first->of;
-
-        list_remove(&t->unread);
-        if (trial_exited(t))
-            running_finish(m, t);
-        else if (t->state == TRIAL_RUNNING)
-            reading_feed(m, t);
-    }
+            unread_add(r, t);
 }

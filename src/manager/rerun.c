@@ -65,6 +65,26 @@ read_command(struct trial_command *r, const char *folder, struct err *err)
     return rc;
 }
 
+/* Takes the parameters as the trial got them; without them those of its TR
+ * stay. */
+static void
+read_given(const char *from, struct suggestion *s)
+{
+    struct json *doc = NULL;
+    struct buf text;
+    char *given;
+
+    if (read_part(from, TRIAL_PARAMETERS_JSON, &text, NULL) == 0)
+        doc = json_parse(buf_text(&text), text.len, JSON_STRICT, NULL);
+    given = doc == NULL ? NULL : jval_copy_text(json_root(doc));
+    if (given != NULL) {
+        free(s->parameters);
+        s->parameters = given;
+    }
+    json_free(doc);
+    buf_fini(&text);
+}
+
 static struct trial *
 read_trial(const char *from, const char *to, struct err *err)
 {
@@ -74,6 +94,7 @@ read_trial(const char *from, const char *to, struct err *err)
 
     if (read_part(from, TRIAL_NNI_PARAMETERS, &record, err) == 0 &&
         suggestion_read(buf_text(&record), record.len, &s, err) == 0) {
+        read_given(from, &s);
         t = trial_new(0, buf_text(&record), record.len, s.id, s.parameters);
         if (t != NULL)
             t->folder = strdup(to);

@@ -22,20 +22,11 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/folder.h"
-#include "manager/repeat.h"
-#include "manager/delivery.h"
 #include "manager/earlier_trial.h"
-#include "manager/ending.h"
-#include "manager/failing.h"
 #include "manager/imports.h"
-#include "manager/live.h"
 #include "manager/origin.h"
-#include "manager/placing.h"
 #include "manager/parameters.h"
 #include "manager/resume_log.h"
-#include "manager/dispatcher.h"
-#include "manager/preparing.h"
-#include "manager/reading.h"
 #include "manager/results.h"
 #include "manager/state.h"
 #include "manager/trial_folder.h"
@@ -60,9 +51,7 @@ struct restoring {
 static void
 append(struct manager *m, struct trial *t)
 {
-    if (live_add(m, t) != 0)
-        manager_end(m, MANAGER_UNABLE, "out of memory");
-    manager_taken(m, t->parameter_id);
+    live_add(&m->live, t);
     origin_pin(&m->checkpoints, t);
     scheduler_restored(&m->scheduler, true);
 }
@@ -73,10 +62,10 @@ tell_started(struct manager *m, struct trial *t)
 {
     origin_unpin(&m->checkpoints, &m->progress, t);
     if (!t->past.start_told && !t->past.end_told)
-        manager_send_note(m, "started", t,
-                          (struct event_field[]){
-                              EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
-                              EVENT_FIELDS_END});
+        attempts_note(&m->attempts, "started", t,
+                      (struct event_field[]){
+                          EVENT_COUNT("pid", (uint64_t)run_pid(t->run)),
+                          EVENT_FIELDS_END});
 }
 
 static void
@@ -84,18 +73,18 @@ restore_living(struct manager *m, struct trial *t)
 {
     struct err err = {0};
 
-    running_step(m, t, TRIAL_ON_RUN);
+    live_step(&m->live, t, TRIAL_ON_RUN);
     tell_started(m, t);
-    m->recovered.adopted++;
+    m->attempts.recovered.adopted++;
     resources_adopt(&m->resources, t);
-    running_since(m, t, t->run->started_ns);
-    m->delivery->began(m, t);
+    running_since(&m->running, t, t->run->started_ns);
+    m->delivery.ops->began(&m->delivery, t);
     if (unanswered_open(&t->unanswered, t->folder, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
-    running_watch(m, t);
-    reading_begin(m, t);
+    running_watch(&m->running, t);
+    reading_begin(&m->reading, t);
     if (t->stop != STOP_NOT)
-        running_press_late(m, t);
+        running_press_late(&m->running, t);
 }
 
 static void
@@ -108,25 +97,25 @@ restore_ended(struct manager *m, struct trial *t)
     if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST &&
         !t->past.end_told)
         launch_clear(&m->launch, t, false);
-    running_step(m, t, TRIAL_ON_RUN);
-    running_step(m, t, TRIAL_ON_EXIT);
-    running_ended(m, t);
+    live_step(&m->live, t, TRIAL_ON_RUN);
+    live_step(&m->live, t, TRIAL_ON_EXIT);
+    attempts_ended(&m->attempts, t);
     if (t->folder != NULL)
         resources_adopt(&m->resources, t);
-    if (!t->past.interrupted && running_unseen(m, t))
+    if (!t->past.interrupted && attempts_unseen(&m->attempts, t))
         t->stop = STOP_INTERRUPT;
-    else if (t->past.interrupted || running_unwitnessed(m, t)) {
-        running_restart_or_leave(m, t);
+    else if (t->past.interrupted || attempts_unwitnessed(&m->attempts, t)) {
+        attempts_restart_or_leave(&m->attempts, t);
         return;
     }
     if (t->stop == STOP_INTERRUPT && t->past.end == TRIAL_WAITING)
-        m->recovered.again++;
+        m->attempts.recovered.again++;
     else
-        m->recovered.finished++;
+        m->attempts.recovered.finished++;
     tell_started(m, t);
     if (!t->past.end_told)
-        m->delivery->began(m, t);
-    unread_add(m, t); /* settle() reads it to its end */
+        m->delivery.ops->began(&m->delivery, t);
+    unread_add(&m->reading, t); /* settle() reads it to its end */
 }
 
 /* A folder that was begun, no more: its parameters come again. */
@@ -169,23 +158,21 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
     struct trial *t;
 
     if (e->result != NULL) {
-        ending_count(m, e->result, e->id);
+        ending_count(&m->ending, e->result, e->id);
         if (e->end_told) {
-            m->n_trials = e->number + 1;
-            m->recovered.finished++;
-            manager_taken(m, e->result->parameter_id);
+            m->attempts.recovered.finished++;
+            live_note(&m->live, e->number, e->result->parameter_id);
             checkpoints_ended_before(&m->checkpoints, e->number,
                                      was_paused(m, e));
             scheduler_restored(&m->scheduler, false);
             return 0;
         }
     }
-    t = earlier_trial_restore(m, e);
+    t = earlier_trial_restore(e, m->x, m->folder.path);
     if (t == NULL) {
         discard(r, e);
         return 0;
     }
-    m->n_trials = e->number + 1;
     if (e->has_folder && trial_place(t, m->folder.path, err) != 0) {
         trial_free(t);
         return -1;
@@ -193,12 +180,12 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
     failing_found(t, m->folder.path);
     append(m, t);
     if (t->folder != NULL)
-        trial_folder_open(t, m->pattern != NULL);
+        trial_folder_open(t, m->reading.pattern != NULL);
     if (t->folder != NULL &&
         trial_folder_read_origin(t)) /* it was given that */
         origin_unpin(&m->checkpoints, &m->progress, t);
     if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
-        preparing_restore(m, t))
+        preparing_restore(&m->preparing, t))
         return 0;
     if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
         launch_adopt(&m->launch, t, false))
@@ -319,9 +306,9 @@ forget_gifts(const struct restoring *r)
     }
 }
 
-/* What the user wants once more and was not begun yet. */
+/* What the user added, or wants once more, and was not begun yet. */
 static void
-restore_repeated(const struct restoring *r)
+restore_custom(const struct restoring *r)
 {
     struct manager *m = r->m;
 
@@ -330,16 +317,15 @@ restore_repeated(const struct restoring *r)
         struct trial *t;
 
         if (!p->added || p->id != NULL || p->record == NULL ||
-            map_get(&m->taken, p->parameter_id, strlen(p->parameter_id)) ||
+            live_knows_id(&m->live, p->parameter_id) ||
             suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
             continue;
-        t = trial_of(m->n_trials, p->record, strlen(p->record), &s);
+        t = trial_of(m->live.n_numbers, p->record, strlen(p->record), &s);
         suggestion_fini(&s);
         if (t == NULL)
             continue;
-        m->n_trials++;
         append(m, t);
-        placing_add(m, t);
+        placing_add(&m->placing, t);
     }
 }
 
@@ -351,9 +337,9 @@ restore_experiment(struct restoring *r, struct err *err)
 
     m->exchange.held = true;
     m->checkpoints.deferred = true; /* until it is known what comes again */
-    m->delivery->resume(m, &r->log);
+    m->delivery.ops->resume(&m->delivery, &r->log);
     if (!r->log.space)
-        dispatcher_send_space(m);
+        dispatcher_send_space(&m->dispatcher);
     else if (!r->log.front_dropped &&
              imports_send_kept(&m->exchange, m->folder.path, r->log.imports,
                                err) != 0)
@@ -368,21 +354,21 @@ restore_experiment(struct restoring *r, struct err *err)
         if (restore_trial(r, r->trials.items[i], err) != 0)
             return -1;
     forget_gifts(r);
-    restore_repeated(r);
-    origin_release(&m->checkpoints, &m->by_number, &r->log);
-    if (m->options->retry_failed && repeat_all(m, err) != 0)
+    restore_custom(r);
+    origin_release(&m->checkpoints, &m->live.by_number, &r->log);
+    if (m->options->retry_failed && repeat_all(&m->repeat, err) != 0)
         return -1;
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",
-                 (unsigned long long)m->recovered.finished,
-                 (unsigned long long)m->recovered.adopted,
-                 (unsigned long long)m->recovered.again);
+                 (unsigned long long)m->attempts.recovered.finished,
+                 (unsigned long long)m->attempts.recovered.adopted,
+                 (unsigned long long)m->attempts.recovered.again);
     if (!r->log.any)
         progress_say(&m->progress,
                      "tunepipe: the dispatcher died before it had recorded "
                      "anything: a new session begins");
-    return dispatcher_resume(m, err);
+    return dispatcher_resume(&m->dispatcher, err);
 }
 
 int

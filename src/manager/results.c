@@ -207,6 +207,7 @@ results_line(const char *line, size_t len, struct result *out)
 /* ---- the file ---- */
 
 #define PART_MAX ((size_t)1 << 20)
+#define SPACE_MAX ((size_t)64 << 20)
 #define RESULT_LINE_MAX ((size_t)64 << 20)
 
 void
@@ -235,6 +236,7 @@ results_free(struct results *r)
     free(r->mode_from);
     free(r->reason);
     free(r->config);
+    free(r->overrides);
     free(r);
 }
 
@@ -323,8 +325,23 @@ load_part(const struct results *r, const char *name, struct err *err)
     return doc;
 }
 
+struct space *
+results_space(const char *folder)
+{
+    char *path = file_join(folder, FOLDER_SPACE);
+    struct space *space = NULL;
+    struct buf text;
+
+    buf_init(&text, SPACE_MAX + 1);
+    if (path != NULL && file_read(path, SPACE_MAX, &text, NULL) == 0)
+        space = parameters_space(buf_text(&text));
+    buf_fini(&text);
+    free(path);
+    return space;
+}
+
 static int
-load_experiment(struct results *r, struct err *err)
+load_experiment(struct results *r, bool *forked, struct err *err)
 {
     struct json *doc = load_part(r, FOLDER_EXPERIMENT, err);
     char *mode;
@@ -339,8 +356,13 @@ load_experiment(struct results *r, struct err *err)
     r->minimize = mode != NULL && strcmp(mode, "minimize") == 0;
     if (jval_get(json_root(doc), "seed", &v))
         jval_uint(v, &r->seed);
+    if (jval_get(json_root(doc), "max_trials", &v))
+        jval_uint(v, &r->max_trials);
     if (jval_get(json_root(doc), "deterministic", &v))
         jval_bool(v, &r->deterministic);
+    *forked = jval_get(json_root(doc), "forked_from", &v);
+    if (jval_get(json_root(doc), "overrides", &v))
+        r->overrides = jval_copy_text(v);
     free(mode);
     json_free(doc);
     return r->id == NULL || r->mode_from == NULL || r->config == NULL
@@ -362,8 +384,19 @@ is_locked(const struct results *r)
     return locked;
 }
 
+/* Whether a fork has had no manager yet: the first one notes its process. */
+static bool
+is_unstarted(const struct results *r, bool forked)
+{
+    char *path = forked ? file_join(r->folder, FOLDER_PID) : NULL;
+    bool unstarted = path != NULL && access(path, F_OK) != 0;
+
+    free(path);
+    return unstarted;
+}
+
 static void
-load_summary(struct results *r)
+load_summary(struct results *r, bool forked)
 {
     struct json *doc = load_part(r, FOLDER_SUMMARY, NULL);
     struct jval v;
@@ -376,7 +409,9 @@ load_summary(struct results *r)
             jval_bool(v, &r->over);
         get_number(json_root(doc), "duration_s", &r->duration_s);
     } else {
-        r->state = is_locked(r) ? RESULTS_RUNNING : RESULTS_DIED;
+        r->state = is_locked(r)              ? RESULTS_RUNNING
+                   : is_unstarted(r, forked) ? RESULTS_FORKED
+                                             : RESULTS_DIED;
     }
     json_free(doc);
 }
@@ -402,6 +437,7 @@ results_load(const char *folder, struct err *err)
 {
     struct results *r = calloc(1, sizeof *r);
     struct budget kept = {0};
+    bool forked = false;
 
     if (r == NULL) {
         err_set(err, ERR_MEMORY, "out of memory");
@@ -412,12 +448,15 @@ results_load(const char *folder, struct err *err)
         err_errno(err, ERR_CONFIG, "%s", folder);
         goto fail;
     }
-    if (load_experiment(r, err) != 0 || load_lines(r, FOLDER_RESULTS, err) != 0)
+    if (load_experiment(r, &forked, err) != 0 ||
+        load_lines(r, FOLDER_RESULTS, err) != 0)
         goto fail;
     load_lines(r, FOLDER_INTERRUPTED, NULL); /* mostly there is none */
-    load_summary(r);
-    if (budget_load(&kept, r->folder))
+    load_summary(r, forked);
+    if (budget_load(&kept, r->folder)) {
         r->paused = kept.paused || kept.halted;
+        r->max_trials = kept.max_trials;
+    }
     count_unended(r);
     return r;
 fail:
@@ -488,4 +527,34 @@ results_ranked(const struct results *r, const struct result **out, size_t max)
         out[at] = item;
     }
     return n;
+}
+
+int
+results_compare_numbers(const struct result *a, const struct result *b)
+{
+    size_t x = strlen(a->trial), y = strlen(b->trial);
+
+    return x != y ? (x < y ? -1 : 1) : strcmp(a->trial, b->trial);
+}
+
+static int
+compare_best_first(const void *va, const void *vb, void *results)
+{
+    const struct result *a = *(const struct result *const *)va;
+    const struct result *b = *(const struct result *const *)vb;
+    double value;
+    bool has = results_value(a, &value);
+    int order = results_value(b, &value) - has;
+
+    if (order == 0 && has)
+        order = is_better(results, b, a) - is_better(results, a, b);
+    else if (order == 0)
+        order = results_compare_numbers(a, b);
+    return order != 0 ? order : (a > b) - (a < b); /* the first to end */
+}
+
+void
+results_sort(const struct results *r, const struct result **items, size_t n)
+{
+    qsort_r(items, n, sizeof *items, compare_best_first, (void *)r);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct err;
+struct space;
 
 struct result {
     char *trial, *status, *why;
@@ -30,13 +31,19 @@ struct result {
     char *from_how; /* "promoted" or "cloned"; empty: none */
 };
 
-enum results_state { RESULTS_RUNNING, RESULTS_ENDED, RESULTS_DIED };
+enum results_state {
+    RESULTS_RUNNING,
+    RESULTS_ENDED,
+    RESULTS_DIED,
+    RESULTS_FORKED, /* made by `tunepipe fork`, and never gone on with */
+};
 
 struct results {
     char *folder; /* absolute */
     char *id, *mode_from;
     bool minimize, deterministic;
     uint64_t seed;
+    uint64_t max_trials;  /* so many trials, as was said last; 0: no limit */
     struct result *items; /* in the order of their ends, behind them those that
                              were interrupted */
     size_t n, cap;
@@ -46,6 +53,8 @@ struct results {
     bool over;    /* it ended and nothing is left to be done */
     bool paused; /* it did not end: no trials are begun until it is continued */
     char *config;      /* the configuration's path when it began */
+    char *overrides;   /* JSON: keys that the command line gave (overrides.h);
+                          NULL: none */
     double duration_s; /* of the experiment */
     size_t damaged;    /* lines that could not be read */
 };
@@ -53,6 +62,11 @@ struct results {
 /* NULL: the folder is no experiment's. */
 struct results *results_load(const char *folder, struct err *err);
 void results_free(struct results *r);
+
+/* The search space in an experiment's folder, to be freed, by which
+ * parameters_given() spells parameters as the trials got them; NULL: it cannot
+ * be read. */
+struct space *results_space(const char *folder);
 void result_fini(struct result *r);
 
 /* Whether the trial has a final result, and did not fail. */
@@ -71,6 +85,14 @@ const struct result *results_best(const struct results *r);
  * returns how many. */
 size_t results_ranked(const struct results *r, const struct result **out,
                       size_t max);
+
+/* Orders trials of these results as a table has them that begins with the best:
+ * first those that results_best() compares, then the others, by number. */
+void results_sort(const struct results *r, const struct result **items,
+                  size_t n);
+
+/* Compares by number: below 0, 0 or above, as strcmp() does. */
+int results_compare_numbers(const struct result *a, const struct result *b);
 
 /* Reads a line of results.jsonl.  Members that are not there become empty, null
  * or 0; members that are not known are left out.  -1: no JSON object, or out of

@@ -6,6 +6,7 @@
 #include "history/history.h"
 #include "json.h"
 #include "log/record.h"
+#include "manager/custom.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,11 +79,10 @@ set_text(struct resume_log *log, char **to, const char *text, size_t len)
         log->failed = true;
 }
 
-/* Keeps the record of a trial that the user wants once more: it comes in no TR,
- * and stands in this AD alone until the trial has a folder. */
+/* Keeps the record of a trial that the user added or wants once more: it comes
+ * in no TR, and stands in this AD alone until the trial has a folder. */
 static void
-keep_repeated(struct resume_log *log, struct logged_trial *t,
-              struct jval record)
+keep_custom(struct resume_log *log, struct logged_trial *t, struct jval record)
 {
     const char *source = "";
     struct buf text;
@@ -90,7 +90,8 @@ keep_repeated(struct resume_log *log, struct logged_trial *t,
 
     if (jval_get(record, "parameter_source", &v))
         jval_string(v, &source, NULL);
-    if (strcmp(source, SOURCE_REPEATED) != 0)
+    if (strcmp(source, SOURCE_REPEATED) != 0 &&
+        strcmp(source, SOURCE_CUSTOM) != 0)
         return;
     buf_init(&text, RECORD_TEXT_MAX);
     jval_write(record, &text);
@@ -252,7 +253,7 @@ resume_log_add(struct resume_log *log, const struct history_fact *f)
         t = get_trial(log, f->suggestion->id);
         if (t != NULL) {
             t->added = true;
-            keep_repeated(log, t, f->object);
+            keep_custom(log, t, f->object);
         }
         break;
     case HISTORY_BEGUN:

@@ -15,8 +15,6 @@
 struct err;
 struct history_fact;
 
-/* parameter_source of a trial that the user wants once more, in its AD. */
-#define SOURCE_REPEATED "again"
 /* The status in the NT `exited` of an attempt that was interrupted, when all
  * that it had reported was sent. */
 #define STATUS_INTERRUPTED "interrupted"

@@ -17,6 +17,7 @@ enum manager_end {
     MANAGER_DISPATCHER,  /* the dispatcher ended by itself */
     MANAGER_UNABLE,      /* trials cannot be started, or the disk is full */
     MANAGER_FAILING,     /* trials keep failing the same way */
+    MANAGER_CONFIG, /* the dispatcher refused what it is to do, and said why */
 };
 
 struct manager_options {
@@ -35,7 +36,8 @@ struct manager_outcome {
     int dispatcher_status; /* exit status, -1: by a signal or unknown */
     bool initialized;      /* the dispatcher took tuner and space */
     char reason[256];      /* one line for people */
-    char *folder;          /* the experiment's; freed by the caller */
+    char *
+        folder; /* the experiment's; freed by the caller; NULL: there is none */
 };
 
 #endif

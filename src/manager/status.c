@@ -4,7 +4,6 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "json.h"
-#include "manager/failing.h"
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/trial.h"
@@ -17,11 +16,11 @@
 static const char *
 state_name(const struct manager *m)
 {
-    switch (m->phase) {
+    switch (m->dispatcher.phase) {
     case PHASE_STARTING:
-        return m->end_known ? "stopping" : "starting";
+        return m->end.known ? "stopping" : "starting";
     case PHASE_RUNNING:
-        return m->end_known          ? "stopping"
+        return m->end.known          ? "stopping"
                : m->scheduler.paused ? "paused"
                                      : "running";
     case PHASE_CLOSING:
@@ -43,7 +42,7 @@ count_waiting(const struct manager *m)
 {
     uint64_t n = 0;
 
-    for (const struct trial *t = m->live; t != NULL; t = t->next)
+    for (const struct trial *t = m->live.first; t != NULL; t = t->next)
         n += trial_waits(t);
     return n;
 }
@@ -109,7 +108,7 @@ status_write(const struct manager *m, uint64_t rows, struct buf *out)
     struct json_writer w = json_begin_object(out);
     int64_t now_ns = clock_monotonic_ns();
     struct budget budget = m->budget;
-    const struct trial *t = m->live;
+    const struct trial *t = m->live.first;
 
     budget_count(&budget, now_ns);
     json_add_text(&w, "experiment", m->folder.id);
@@ -117,14 +116,14 @@ status_write(const struct manager *m, uint64_t rows, struct buf *out)
     json_add_unsigned(&w, "pid", (uint64_t)getpid());
     json_add_text(&w, "state", state_name(m));
     if (strcmp(state_name(m), "paused") == 0)
-        json_add_text(&w, "reason", failing_why_paused(m));
+        json_add_text(&w, "reason", failing_why_paused(&m->failing));
     json_add_unsigned(&w, "concurrency", m->scheduler.concurrency);
     json_add_unsigned_if(&w, "max_trials", m->scheduler.max_trials > 0,
                          m->scheduler.max_trials);
     add_limit(&w, "max_duration_s", (double)budget.max_ms / 1e3);
     json_add_number(&w, "elapsed_s", (double)budget.used_ns / 1e9);
     json_add_unsigned(&w, "done", m->progress.done);
-    json_add_unsigned(&w, "running", m->n_running);
+    json_add_unsigned(&w, "running", m->live.running);
     json_add_unsigned(&w, "waiting", count_waiting(m));
     json_add_unsigned(&w, "failed", m->progress.failed);
     json_add_unsigned(&w, "stopped", m->progress.stopped);

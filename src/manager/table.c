@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/table.h"
 
+#include "config/overrides.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
+#include "manager/checkpoints.h"
 #include "manager/parameters.h"
 #include "manager/results.h"
 #include "manager/display.h"
 #include "manager/trial.h"
+#include "space/space.h"
+#include "trial/files.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +23,10 @@
 
 #define BEST_SHOWN 10
 #define PARAMETERS_SHOWN 160
-#define ROW_HEAD 48 /* columns before the parameters */
+#define PARAMETERS_LEAST 8 /* on a narrow terminal */
+#define ROW_HEAD 48        /* columns before the parameters */
 #define ORIGIN_COLUMN 7
+#define BUDGET_COLUMN 7
 #define JSON_MAX ((size_t)1 << 30)
 
 struct lines {
@@ -52,27 +60,34 @@ print_parameter(void *ctx, const char *name, const char *value, size_t len)
     buf_fini(&text);
 }
 
-static void
-add_parameter(void *ctx, const char *name, const char *value, size_t len)
+/* The parameters as the trial got them. */
+static struct json *
+given(const struct results *r, const struct result *item)
 {
-    struct buf *out = ctx;
+    struct json *doc = json_parse(item->parameters, strlen(item->parameters),
+                                  JSON_STRICT, NULL);
+    struct space *space = results_space(r->folder);
+    struct json *out;
 
-    if (out->len > PARAMETERS_SHOWN) /* print_row cuts it */
-        return;
-    if (out->len > 0)
-        buf_add_char(out, ' ');
-    display_parameter(out, name, value, len);
+    if (doc == NULL || space == NULL) {
+        space_free(space);
+        return doc;
+    }
+    out = parameters_given(space, json_root(doc), NULL);
+    json_free(doc);
+    space_free(space);
+    return out;
 }
 
+/* Prints where the state is that the trial has saved, if it is kept. */
 static void
-visit(const char *parameters, parameters_visit *each, void *ctx)
+print_checkpoint(FILE *out, const struct results *r, const struct result *item)
 {
-    struct json *doc =
-        json_parse(parameters, strlen(parameters), JSON_STRICT, NULL);
+    char *path = checkpoints_kept(r->folder, item->trial);
 
-    if (doc != NULL)
-        parameters_flatten(json_root(doc), each, ctx, NULL);
-    json_free(doc);
+    if (path != NULL)
+        visible_printf(out, "checkpoint: %s\n", path);
+    free(path);
 }
 
 static void
@@ -91,78 +106,99 @@ print_best(FILE *out, const struct results *r)
     visible_printf(out, "best %.10g, trial %s (%s, as %s says)\n", value,
                    best->trial, r->minimize ? "minimize" : "maximize",
                    r->mode_from);
-    visit(best->parameters, widen, &lines);
-    visit(best->parameters, print_parameter, &lines);
-    doc = json_parse(best->parameters, strlen(best->parameters), JSON_STRICT,
-                     NULL);
-    if (doc != NULL && jval_type(json_root(doc)) != JSON_OBJECT)
+    doc = given(r, best);
+    if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT) {
+        parameters_flatten(json_root(doc), widen, &lines, NULL);
+        parameters_flatten(json_root(doc), print_parameter, &lines, NULL);
+    } else if (doc != NULL) {
         visible_printf(out, "  %s\n", best->parameters);
+    }
     json_free(doc);
+    print_checkpoint(out, r, best);
     fputc('\n', out);
 }
 
-/* How many bytes of parameters a row has room for: on a terminal a row is one
- * line. */
-static size_t
-row_room(FILE *out, bool origins)
-{
-    int columns;
+/* Which columns the rows need beside those that all tables have, and how many
+ * bytes of parameters they have room for: on a terminal a row is one line. */
+struct layout {
+    bool origins, budgets;
+    size_t room;
+};
 
-    if (!isatty(fileno(out)))
-        return PARAMETERS_SHOWN;
-    columns = display_columns(fileno(out)) - ROW_HEAD - 3; /* "..." */
-    columns -= origins ? ORIGIN_COLUMN : 0;
-    return columns < 8                  ? 8
-           : columns < PARAMETERS_SHOWN ? (size_t)columns
-                                        : PARAMETERS_SHOWN;
+static struct layout
+lay_out(FILE *out, const struct result *const *items, size_t n)
+{
+    struct layout l = {.room = PARAMETERS_SHOWN};
+    int columns = INT_MAX;
+
+    for (size_t i = 0; i < n; i++) {
+        l.origins = l.origins || items[i]->from[0] != '\0';
+        l.budgets = l.budgets || items[i]->budget > 0;
+    }
+    if (isatty(fileno(out)))
+        columns = display_columns(fileno(out)) - ROW_HEAD - 3 /* "..." */ -
+                  (l.origins ? ORIGIN_COLUMN : 0) -
+                  (l.budgets ? BUDGET_COLUMN : 0);
+    if (columns < PARAMETERS_SHOWN)
+        l.room =
+            columns < PARAMETERS_LEAST ? PARAMETERS_LEAST : (size_t)columns;
+    return l;
 }
 
-/* Whether the rows need the column `from`. */
-static bool
-has_origins(const struct result *const *items, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (items[i]->from[0] != '\0')
-            return true;
-    return false;
-}
-
+/* Prints the parameters, without the budget where it has a column. */
 static void
-print_row(FILE *out, const struct result *item, bool origins, size_t room)
+print_parameters(FILE *out, const struct result *item, const struct layout *l)
 {
+    struct json *doc = json_parse(item->parameters, strlen(item->parameters),
+                                  JSON_STRICT, NULL);
     struct buf parameters, shown;
-    char value[32] = "-";
 
     buf_init(&parameters, JSON_MAX);
     buf_init(&shown, JSON_MAX);
+    if (doc != NULL)
+        display_parameters(&parameters, json_root(doc),
+                           l->budgets ? TRIAL_BUDGET_PARAMETER : NULL,
+                           PARAMETERS_SHOWN + 1);
+    visible_text(&shown, buf_text(&parameters), parameters.len, l->room);
+    visible_printf(out, " %s\n", buf_text(&shown));
+    buf_fini(&shown);
+    buf_fini(&parameters);
+    json_free(doc);
+}
+
+static void
+print_row(FILE *out, const struct result *item, const struct layout *l)
+{
+    char value[32] = "-", budget[32] = "-";
+
     if (item->has_value)
         snprintf(value, sizeof value, "%.6g", item->value);
     else if (item->has_latest)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
-    visit(item->parameters, add_parameter, &parameters);
-    visible_text(&shown, buf_text(&parameters), parameters.len, room);
+    if (item->budget > 0)
+        snprintf(budget, sizeof budget, "%.4g", item->budget);
     visible_printf(out, "  %-6s ", item->trial);
-    if (origins)
+    if (l->origins)
         visible_printf(out, "%-6s ", item->from[0] != '\0' ? item->from : "-");
-    visible_printf(out, "%12s %9.1fs  %-13s %s\n", value, item->duration_s,
-                   item->status, buf_text(&shown));
-    buf_fini(&shown);
-    buf_fini(&parameters);
+    if (l->budgets)
+        visible_printf(out, "%6s ", budget);
+    visible_printf(out, "%12s %9.1fs  %-13s", value, item->duration_s,
+                   item->status);
+    print_parameters(out, item, l);
 }
 
 void
 table_print_rows(FILE *out, const struct result *const *items, size_t n)
 {
-    bool origins = has_origins(items, n);
-    size_t room = row_room(out, origins);
+    struct layout l = lay_out(out, items, n);
 
     if (n == 0)
         return;
-    visible_printf(out, "  %-6s %s%12s %10s  %-13s %s\n", "trial",
-                   origins ? "from   " : "", "value", "time", "status",
-                   "parameters");
+    visible_printf(out, "  %-6s %s%s%12s %10s  %-13s %s\n", "trial",
+                   l.origins ? "from   " : "", l.budgets ? "budget " : "",
+                   "value", "time", "status", "parameters");
     for (size_t i = 0; i < n; i++)
-        print_row(out, items[i], origins, room);
+        print_row(out, items[i], &l);
     fputc('\n', out);
 }
 
@@ -174,7 +210,7 @@ print_best_rows(FILE *out, const struct results *r)
     table_print_rows(out, ranked, results_ranked(r, ranked, BEST_SHOWN));
 }
 
-/* Prints a row for each trial, in the order of their ends. */
+/* Prints a row for each trial, the best first. */
 static void
 print_all_rows(FILE *out, const struct results *r)
 {
@@ -184,6 +220,7 @@ print_all_rows(FILE *out, const struct results *r)
         return;
     for (size_t i = 0; i < r->n; i++)
         items[i] = &r->items[i];
+    results_sort(r, items, r->n);
     table_print_rows(out, items, r->n);
     free(items);
 }
@@ -252,7 +289,44 @@ print_state(FILE *out, const struct results *r)
     case RESULTS_DIED:
         fputs("state:  its manager died before the end\n", out);
         break;
+    case RESULTS_FORKED:
+        fputs("state:  forked, not started\n", out);
+        break;
     }
+}
+
+/* Prints that all trials were used up by the first budgets, as where
+ * maxTrialNumber is small: none had the whole one. */
+static void
+print_unpromoted(FILE *out, const struct results *r)
+{
+    size_t n[TRIAL_STATES + 1] = {0}, ended;
+
+    for (size_t k = 0; k < r->n; k++)
+        n[trial_state_of(r->items[k].status)]++;
+    ended = r->n - n[TRIAL_INTERRUPTED];
+    if (!r->over || n[TRIAL_PAUSED] == 0 || n[TRIAL_SUCCEEDED] > 0 ||
+        r->max_trials == 0 || ended < r->max_trials)
+        return;
+    visible_printf(out,
+                   "budget: no trial was given all of it: %zu of %zu are "
+                   "paused\n"
+                   "go on:  tunepipe resume %s --max-trials %" PRIu64 "\n",
+                   n[TRIAL_PAUSED], ended, r->folder, 2 * r->max_trials);
+}
+
+/* Prints the options that stood in place of keys of the configuration. */
+static void
+print_overrides(FILE *out, const struct results *r)
+{
+    struct buf text;
+
+    if (r->overrides == NULL)
+        return;
+    buf_init(&text, JSON_MAX);
+    overrides_show(r->overrides, &text);
+    visible_printf(out, "run:    %s\n", buf_text(&text));
+    buf_fini(&text);
 }
 
 void
@@ -267,8 +341,10 @@ table_print(FILE *out, const struct results *r, bool all)
     if (r->damaged > 0)
         visible_printf(out, "        %zu lines of results.jsonl are damaged\n",
                        r->damaged);
+    print_overrides(out, r);
     visible_printf(out, "seed:   %llu\n", (unsigned long long)r->seed);
     visible_printf(out, "folder: %s\n", r->folder);
+    print_unpromoted(out, r);
     if (r->state != RESULTS_RUNNING && !r->over)
         visible_printf(out, "go on:  tunepipe resume %s\n", r->folder);
     visible_printf(out, "again:  tunepipe show %s\n", r->folder);
@@ -303,6 +379,8 @@ int
 table_print_json(FILE *out, const struct results *r, struct err *err)
 {
     const struct result *best = results_best(r);
+    char *checkpoint =
+        best == NULL ? NULL : checkpoints_kept(r->folder, best->trial);
     double value = (double)NAN;
     struct json_writer w;
     struct buf b;
@@ -315,6 +393,8 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
         json_add_text(&w, "trial", best->trial);
         json_add_number(&w, "value", value);
         json_add_raw(&w, "parameters", best->parameters);
+        if (checkpoint != NULL)
+            json_add_text(&w, "checkpoint", checkpoint);
         json_close(&w);
     }
     json_open_array(&w, "trials");
@@ -325,6 +405,7 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
     rc = buf_check(&b, "the results", err);
     if (rc == 0)
         fwrite(b.data, 1, b.len, out);
+    free(checkpoint);
     buf_fini(&b);
     return rc;
 }

@@ -12,8 +12,8 @@ struct err;
 struct result;
 struct results;
 
-/* Prints the best parameters, the ten best trials (with `all` all of them, in
- * the order of their ends), the counts, and where everything is. */
+/* Prints the best parameters, the ten best trials (with `all` all of them, as
+ * results_sort() has them), the counts, and where everything is. */
 void table_print(FILE *out, const struct results *r, bool all);
 
 /* Prints {"best": {"trial", "value", "parameters"} or null, "trials": [...]};

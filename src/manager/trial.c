@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/trial.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "history/folder.h"
 #include "manager/parameters.h"
 #include "runner/runner.h"
 #include "trial/files.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,8 +290,23 @@ judge_exited(struct trial *t, const struct outcome *outcome)
     }
     if (t->final.given)
         return TRIAL_SUCCEEDED;
-    snprintf(t->why, sizeof t->why, TRIAL_NO_FINAL);
+    snprintf(t->why, sizeof t->why, "%s",
+             t->complaints & REFUSED_A_FINAL ? TRIAL_FINAL_REFUSED
+                                             : TRIAL_NO_FINAL);
     return TRIAL_FAILED;
+}
+
+/* There is no exit file; t->why is as far as more is known. */
+static void
+describe_loss(struct trial *t, const struct outcome *outcome)
+{
+    const char *why = outcome->text[0] != '\0' ? outcome->text
+                      : t->folder != NULL && access(t->folder, F_OK) != 0
+                          ? "its folder is gone, and with it how it ended"
+                          : "its wrapper vanished";
+
+    if (t->why[0] == '\0')
+        snprintf(t->why, sizeof t->why, "%s", why);
 }
 
 /* Says of which phase the failure is. */
@@ -328,10 +345,7 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
     case OUTCOME_LOST:
         break;
     }
-    if (t->why[0] == '\0')
-        snprintf(t->why, sizeof t->why, "%s",
-                 outcome->text[0] != '\0' ? outcome->text
-                                          : "its wrapper vanished");
+    describe_loss(t, outcome);
     return TRIAL_LOST;
 }
 
@@ -365,8 +379,8 @@ judge_finished(struct trial *t)
     return TRIAL_FAILED;
 }
 
-enum trial_state
-trial_judge(struct trial *t, const struct outcome *outcome)
+static enum trial_state
+judge(struct trial *t, const struct outcome *outcome)
 {
     enum trial_state state;
 
@@ -395,6 +409,47 @@ trial_judge(struct trial *t, const struct outcome *outcome)
         name_phase(t);
     return state == TRIAL_FAILED && outcome->out_of_memory ? TRIAL_OUT_OF_MEMORY
                                                            : state;
+}
+
+enum trial_state
+trial_judge(struct trial *t, const struct outcome *outcome)
+{
+    enum trial_state state = judge(t, outcome);
+    double final = t->final.value;
+
+    if (state == TRIAL_SUCCEEDED || state == TRIAL_STOPPED)
+        t->why[0] = '\0'; /* of the attempt before, which failed */
+    if (state == TRIAL_SUCCEEDED && t->final.given && !isfinite(final))
+        snprintf(t->why, sizeof t->why, "%s, which counts as no result",
+                 isnan(final) ? "nan"
+                 : final > 0  ? "inf"
+                              : "-inf");
+    return state;
+}
+
+bool
+trial_explain_no_final(struct buf *out, const char *why, bool has_pattern,
+                       bool has_latest, const char *folder)
+{
+    static const char none[] = TRIAL_NO_FINAL, refused[] = TRIAL_FINAL_REFUSED;
+
+    if (strncmp(why, none, sizeof none - 1) != 0 ||
+        strncmp(why, refused, sizeof refused - 1) == 0)
+        return false;
+    if (!has_pattern)
+        buf_add_text(out, "it exited with 0, but never called tunepipe trial "
+                          "report --final, tp_final(), tunepipe.final() "
+                          "or nni.report_final_result()");
+    else if (!has_latest)
+        buf_printf(out,
+                   "no line of %s/" TRIAL_STDOUT
+                   " matches metrics.pattern with a number "
+                   "as its first group",
+                   folder);
+    else
+        buf_add_text(out, "metrics.final is none, and it never called tunepipe "
+                          "trial report --final");
+    return true;
 }
 
 const char *

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct buf;
 struct err;
 struct run;
 struct suggestion;
@@ -74,6 +75,7 @@ enum trial_due {
 };
 
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
+#define TRIAL_FINAL_REFUSED TRIAL_NO_FINAL ": what it reported was refused"
 
 /* What an earlier manager has left of a trial; all zero: nothing. */
 struct trial_past {
@@ -95,12 +97,13 @@ struct reported {
     double value;
 };
 
-/* Files of which something bad was told, once: bits. */
+/* Of what something bad was told, once: bits. */
 enum trial_complaint {
     COMPLAINED_OF_METRICS = 1,
     COMPLAINED_OF_RECORDS = 2, /* in NNI's file */
     COMPLAINED_OF_NNI_END = 4, /* that file is cut off */
     COMPLAINED_OF_STDOUT = 8,
+    REFUSED_A_FINAL = 16, /* `tunepipe trial report` told the trial so */
 };
 
 struct trial {
@@ -151,7 +154,8 @@ struct trial {
     int64_t stamped_ns;      /* when the last report was read; 0: not known */
     unsigned complaints;     /* enum trial_complaint */
     struct recent recent;    /* of the intermediate ones */
-    char why[512];           /* for a failure: one line */
+    char why[512];           /* for a failure, or a result that is no finite
+                                number: one line */
 
     struct trial_past past;
 
@@ -221,7 +225,13 @@ enum trial_state trial_state_of_event(const char *event);
 const char *trial_event_name(enum trial_state state);
 
 /* What the end of the process means, given why it was stopped
- * and whether there is a final result; fills t->why for failures. */
+ * and whether there is a final result; fills t->why. */
 enum trial_state trial_judge(struct trial *t, const struct outcome *outcome);
+
+/* Of a program that ended well and left no result, as its `why` says, adds what
+ * was looked for; false: it is none.  `folder`: the trial's; has_pattern: there
+ * is a metrics.pattern. */
+bool trial_explain_no_final(struct buf *out, const char *why, bool has_pattern,
+                            bool has_latest, const char *folder);
 
 #endif

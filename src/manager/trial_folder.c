@@ -55,7 +55,8 @@ write_parameters(const struct trial *t, struct jval parameters, struct err *err)
     int rc;
 
     buf_init(&text, TSV_MAX);
-    buf_printf(&text, "%s\n", t->parameters);
+    jval_write(parameters, &text);
+    buf_add_char(&text, '\n');
     rc = buf_check(&text, TRIAL_PARAMETERS_JSON, err);
     if (rc == 0)
         rc = write_file(t->folder, TRIAL_PARAMETERS_JSON, text.data, text.len,

@@ -15,7 +15,8 @@ struct buf;
 struct err;
 struct trial;
 
-/* Makes t->folder with all that does not depend on the phase, and opens the
+/* Makes t->folder with all that does not depend on the phase, with the
+ * parameters as the trial gets them, and opens the
  * tails of the trial's files, that of its standard output only where it is
  * wanted.  A folder that cannot be finished stays. */
 int trial_folder_make(struct trial *t, struct jval parameters,

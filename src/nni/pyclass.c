@@ -97,31 +97,21 @@ pyclass_interpreter(struct err *err)
     return make_absolute(found);
 }
 
-/* The path of nni_class.py, to be freed; in the source tree it lies where it
- * was written. */
+/* The path of nni_class.py, to be freed. */
 static char *
 find_program(struct err *err)
 {
-    static const char *const places[] = {"../share/tunepipe",
-                                         "../../tuners/nni"};
-    char *folder = file_program_folder();
-    char *path = NULL, *found = NULL;
+    char *found = file_shared("tuners/nni", PROGRAM), *folder;
 
-    for (size_t i = 0;
-         folder != NULL && found == NULL && i < sizeof places / sizeof *places;
-         i++) {
-        if (asprintf(&path, "%s/%s/" PROGRAM, folder, places[i]) < 0)
-            break;
-        found = realpath(path, NULL);
-        free(path);
-    }
-    if (found == NULL)
-        err_set(err, ERR_CONFIG,
-                PROGRAM ", which runs Python classes, is not in "
-                        "../share/tunepipe from %s: install tunepipe again",
-                folder != NULL ? folder : "tunepipe's folder");
+    if (found != NULL)
+        return found;
+    folder = file_program_folder();
+    err_set(err, ERR_CONFIG,
+            PROGRAM ", which runs Python classes, is not in "
+                    "../share/tunepipe from %s: install tunepipe again",
+            folder != NULL ? folder : "tunepipe's folder");
     free(folder);
-    return found;
+    return NULL;
 }
 
 /* Checks a folder; *out is its path, to be freed; NULL: none is given. */

@@ -66,14 +66,16 @@ put_group_hint(const struct arguments *a, const char *path, char *hint,
 }
 
 /* What is perhaps meant: an argument whose group was left out, one whose whole
- * name is near, or a group whose name is near. */
+ * name is near, a group whose name is near, or an argument whose name in its
+ * group is. */
 static void
 put_hint(const struct arguments *a, const char *path, char *hint, size_t size)
 {
-    const char *names[TABLE_MAX];
+    const char *names[TABLE_MAX], *words[TABLE_MAX], *near;
 
     for (size_t i = 0; i < a->n; i++) {
         names[i] = a->table[i].name;
+        words[i] = last_word(names[i]);
         if (strcmp(last_word(names[i]), last_word(path)) == 0) {
             snprintf(hint, size, " (did you mean '%s'?)", names[i]);
             return;
@@ -81,6 +83,10 @@ put_hint(const struct arguments *a, const char *path, char *hint, size_t size)
     }
     nearest_hint(path, names, a->n, hint, size);
     put_group_hint(a, path, hint, size);
+    near = hint[0] != '\0' ? NULL : nearest_name(last_word(path), words, a->n);
+    for (size_t i = 0; near != NULL && i < a->n; i++)
+        if (words[i] == near)
+            snprintf(hint, size, " (did you mean '%s'?)", names[i]);
 }
 
 static void

@@ -408,6 +408,8 @@ kind_index(int kinds)
 const char *
 plugin_kind_name(enum plugin_kind kind)
 {
+    if ((int)kind == PLUGIN_ANY)
+        return "tuner, assessor or filter";
     return kinds_known[kind_index((int)kind)].name;
 }
 

@@ -40,7 +40,7 @@ struct plugin {
                             it was linked with -ffast-math */
 };
 
-/* "tuner", "assessor" or "filter". */
+/* "tuner", "assessor" or "filter"; of PLUGIN_ANY all three. */
 const char *plugin_kind_name(enum plugin_kind kind);
 
 /* Finds the file (see plugin_paths_find), else one whose plugin calls itself

@@ -50,6 +50,7 @@ explanation_fini(struct explanation *x)
     free(x->tuner);
     free(x->assessor);
     free(x->suggestion);
+    free(x->added);
     free(x->rule);
     lines_fini(&x->why);
     lines_fini(&x->judged_why);
@@ -111,8 +112,10 @@ note(struct explaining *e, const struct history_fact *f)
         note_suggestion(e, f);
         break;
     case HISTORY_ADDED:
-        if (x->recovered == 0)
+        if (x->recovered == 0) {
             x->recovered = f->record->number;
+            x->added = jval_copy_text(f->object);
+        }
         break;
     case HISTORY_REPORTED:
         note_metric(x, f);
@@ -225,20 +228,13 @@ read_log(struct explaining *e, const struct explain_setup *setup,
     struct log_reader *file = log_open(setup->path, 0, err);
     uint64_t frames;
     int rc =
-        file == NULL ? -1 : logtrial_find(&e->trial, file, setup->trial, err);
+        file == NULL ? -1 : logtrial_expect(&e->trial, file, setup->trial, err);
 
-    if (rc > 0 && log_first_segment(file) > 1 &&
+    if (rc == 0 && log_first_segment(file) > 1 &&
         log_before(file, log_first_segment(file), &e->x->dropped, &frames,
                    err) != 0)
         rc = -1;
-    if (rc == 0 && log_lacks(file, err))
-        rc = err_place(err, "nothing of a trial '%.60s'", setup->trial);
-    else if (rc == 0)
-        rc = err_set(err, ERR_INPUT,
-                     "%s: nothing of a trial '%.60s', expected a trial_job_id, "
-                     "a parameter_id or a trial's number",
-                     setup->path, setup->trial);
-    else if (rc > 0)
+    if (rc == 0)
         rc = walk(e, setup->path, err);
     if (rc == 0)
         find_asker(e->x, file);

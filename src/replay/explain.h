@@ -38,8 +38,8 @@ struct explanation {
     int64_t asked_us; /* the TR's time */
     char *suggestion; /* the TR's payload */
     struct explain_lines why;
-    /* The AD that brought it, when it is from an earlier run. */
-    uint64_t recovered;
+    uint64_t recovered; /* the AD that brought it, when no tuner did */
+    char *added;        /* its record there */
 
     uint64_t reports; /* intermediate metrics of its newest attempt */
     uint64_t latest_step;

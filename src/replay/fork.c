@@ -10,6 +10,7 @@
 #include "frame.h"
 #include "log/log.h"
 #include "log/record.h"
+#include "replay/logtrial.h"
 #include "replay/replay.h"
 
 #include <errno.h>
@@ -524,6 +525,36 @@ walk(struct fork *f, struct err *err)
                        "not %" PRIu64,
                        f->setup->path, f->last, f->setup->at);
     return f->failed ? err_set(err, ERR_MEMORY, "fork: out of memory") : 0;
+}
+
+/* ---- where to fork ---- */
+
+int
+fork_find_end(const char *path, const char *word, uint64_t *at, struct err *err)
+{
+    struct log_reader *file = log_open(path, LOG_WHOLE, err);
+    struct logtrial trial = {0};
+    struct record r;
+    int rc = file == NULL ? -1 : logtrial_expect(&trial, file, word, err);
+
+    *at = 0;
+    while (rc == 0 && *at == 0) {
+        enum log_status status = log_next(file, &r, err);
+
+        if (status == LOG_DAMAGED)
+            rc = -1;
+        else if (status != LOG_RECORD)
+            rc = err_set(err, ERR_USAGE,
+                         "%s: trial '%.60s' has not ended in this log, "
+                         "expected one that has, or --at N",
+                         path, word);
+        else if (r.kind == RECORD_IN && r.len >= 2 &&
+                 memcmp(r.payload, "EN", 2) == 0 && logtrial_has(&trial, &r))
+            *at = r.number;
+    }
+    logtrial_fini(&trial);
+    log_close(file);
+    return rc;
 }
 
 /* ---- the whole ---- */

@@ -41,6 +41,11 @@ struct fork_setup {
     const struct log *log; /* for the lines that handlers write */
 };
 
+/* Finds the command that ended a trial, which `word` names as logtrial_find()
+ * knows it: its EN, the first of them.  -1: there is none, as err says. */
+int fork_find_end(const char *path, const char *word, uint64_t *at,
+                  struct err *err);
+
 struct fork_report {
     uint64_t inputs;  /* inputs that were kept */
     uint64_t answers; /* answers that were kept */

@@ -349,6 +349,22 @@ logtrial_find(struct logtrial *t, struct log_reader *file, const char *word,
     return rc != 0 ? -1 : s.is_job || s.is_parameter;
 }
 
+int
+logtrial_expect(struct logtrial *t, struct log_reader *file, const char *word,
+                struct err *err)
+{
+    int rc = logtrial_find(t, file, word, err);
+
+    if (rc == 0 && log_lacks(file, err))
+        err_place(err, "nothing of a trial '%.60s'", word);
+    else if (rc == 0)
+        err_set(err, ERR_INPUT,
+                "%s: nothing of a trial '%.60s', expected a trial_job_id, "
+                "a parameter_id or a trial's number",
+                log_name(file), word);
+    return rc > 0 ? 0 : -1;
+}
+
 void
 logtrial_fini(struct logtrial *t)
 {

@@ -27,6 +27,10 @@ struct logtrial {
  * -1: err tells. */
 int logtrial_find(struct logtrial *t, struct log_reader *file, const char *word,
                   struct err *err);
+/* Finds a trial of which the log must have something: 0, or -1 where it has
+ * nothing, too. */
+int logtrial_expect(struct logtrial *t, struct log_reader *file,
+                    const char *word, struct err *err);
 void logtrial_fini(struct logtrial *t);
 
 /* Whether the record is about this trial: its TR, ME, NT, KI, DT, AK, EN, or

@@ -2,17 +2,24 @@
 /* DESIGN
  *
  * The page is page/page.html with the style, the data and the scripts put in
- * place of its marks.  Data is text from outside: its JSON is ASCII and has no
- * '<', which is written \u003c, so that nothing ends the element that it lies
- * in; scripts show it by textContent alone. */
+ * place of its marks.  Data is text from outside: its JSON has no '<', which is
+ * written \u003c, so that nothing ends the element that it lies in; scripts
+ * show it by textContent alone.  Characters that would hide text or turn it
+ * round are replaced where the data is put into the page, so that none of its
+ * parts shows them. */
 #include "report/report.h"
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/visible.h"
 #include "manager/results.h"
 #include "report/page_parts.h"
+#include "scan.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct page {
@@ -43,7 +50,13 @@ add_escaped(struct buf *out, const char *text)
 static void
 add_title(const struct page *p)
 {
-    add_escaped(p->out, p->report->results->id);
+    const char *id = p->report->results->id;
+    struct buf shown;
+
+    buf_init(&shown, p->out->max);
+    visible_text(&shown, id, strlen(id), SIZE_MAX);
+    add_escaped(p->out, buf_text(&shown));
+    buf_fini(&shown);
 }
 
 static void
@@ -66,25 +79,87 @@ add_refresh(const struct page *p)
     buf_printf(p->out, "%" PRIu64, runs ? p->refresh_s : 0);
 }
 
+/* Reads "\uXXXX". */
+static bool
+read_escape(const char *at, size_t len, unsigned *code)
+{
+    char digits[5] = "";
+
+    if (len < 6 || at[0] != '\\' || at[1] != 'u')
+        return false;
+    memcpy(digits, at + 2, 4);
+    *code = (unsigned)strtoul(digits, NULL, 16);
+    return true;
+}
+
+/* The code of the escape "\uXXXX" at `at`, of two of them for a character that
+ * takes two; *n: their length; 0: it is none. */
+static uint32_t
+escaped_code(const char *at, size_t len, size_t *n)
+{
+    unsigned high, low;
+
+    *n = 0;
+    if (!read_escape(at, len, &high))
+        return 0;
+    *n = 6;
+    if (high >> 10 != 0xd800 >> 10 || !read_escape(at + 6, len - 6, &low) ||
+        low >> 10 != 0xdc00 >> 10)
+        return high;
+    *n = 12;
+    return 0x10000 + ((high & 0x3ff) << 10 | (low & 0x3ff));
+}
+
+/* Appends the escape at `at` of a text in JSON, or '?' for a character that is
+ * not to be shown; returns the escape's length. */
+static size_t
+add_escape(struct buf *out, const char *at, size_t len)
+{
+    size_t n;
+    uint32_t c = escaped_code(at, len, &n);
+    bool plain =
+        n > 0 ? visible_is_plain(c) : len < 2 || (at[1] != 'b' && at[1] != 'f');
+
+    if (n == 0)
+        n = len < 2 ? len : 2;
+    buf_add(out, plain ? at : "?", plain ? n : 1);
+    return n;
+}
+
+/* Appends the first part of the JSON; returns its length. */
+static size_t
+add_json(struct buf *out, const char *at, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && at[n] != '<' && at[n] != '\\' && (signed char)at[n] >= 0)
+        n++;
+    if (n > 0) {
+        buf_add(out, at, n);
+        return n;
+    }
+    if (at[0] == '\\')
+        return add_escape(out, at, len);
+    if (at[0] == '<') {
+        buf_add_text(out, "\\u003c");
+        return 1;
+    }
+    n = scan_utf8(at, len);
+    n = n == 0 ? 1 : n;
+    visible_text(out, at, n, n);
+    return n;
+}
+
 static void
 add_data(const struct page *p)
 {
     struct buf json;
-    const char *at, *end, *mark;
 
     buf_init(&json, p->out->max);
     report_write_json(p->report, &json);
     p->out->failed = p->out->failed || json.failed;
-    at = json.data;
-    end = at + json.len;
-    while (!json.failed && at < end) {
-        mark = memchr(at, '<', (size_t)(end - at));
-        buf_add(p->out, at, (size_t)((mark != NULL ? mark : end) - at));
-        if (mark == NULL)
-            break;
-        buf_add_text(p->out, "\\u003c");
-        at = mark + 1;
-    }
+    for (size_t at = 0; !json.failed && at < json.len;)
+        at += add_json(p->out, json.data + at, json.len - at);
     buf_fini(&json);
 }
 

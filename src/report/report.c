@@ -45,6 +45,7 @@ struct axis {
 };
 
 static int reading_parameters(struct reading *r, struct err *err);
+static int reading_metrics(struct reading *r, struct err *err);
 static int reading_importance(struct reading *r, struct err *err);
 
 #define PART_MAX ((size_t)64 << 20)
@@ -98,6 +99,7 @@ trial_fini(struct report_trial *t)
     free(t->ended_by);
     free(t->parameters);
     free(t->from_id);
+    free(t->said);
     curve_fini(&t->curve);
 }
 
@@ -229,11 +231,22 @@ add_exit(struct report *r, struct report_trial *to,
 }
 
 static int
-add_metric(struct report_trial *to, const struct history_metric *m)
+add_metric(struct report_trial *to, const struct history_fact *f)
 {
+    const struct history_metric *m = &f->metric;
     double value = m->n_values > 0 ? m->values[0].value : (double)NAN;
+    char *said;
 
-    if (m->final || m->standing != HISTORY_COUNTS)
+    if (m->standing != HISTORY_COUNTS || (m->final && m->sequence > 0))
+        return 0;
+    said = history_said(f);
+    if (said != NULL && said[0] == '{') {
+        free(to->said);
+        to->said = said;
+    } else {
+        free(said);
+    }
+    if (m->final)
         return 0;
     return curve_add(&to->curve, m->base + m->sequence, value);
 }
@@ -266,7 +279,7 @@ add_fact(struct reading *r, const struct history_fact *f)
     if (f->kind == HISTORY_BEGUN)
         rc = add_attempt(r, to, f);
     if (f->kind == HISTORY_REPORTED)
-        rc = add_metric(to, &f->metric);
+        rc = add_metric(to, f);
     if (f->kind == HISTORY_EXITED)
         add_exit(r->report, to, f);
     if (f->kind == HISTORY_ENDED)
@@ -414,8 +427,6 @@ read_experiment(struct reading *r, struct err *err)
     r->report->name = strdup(jval_text_of(json_root(doc), "name"));
     if (jval_get(json_root(doc), "concurrency", &v))
         jval_uint(v, &r->report->concurrency);
-    if (jval_get(json_root(doc), "max_trials", &v))
-        jval_uint(v, &r->report->max_trials);
     if (jval_get(json_root(doc), "started_ns", &v))
         jval_int(v, &began_ns);
     r->report->began_us = began_ns / 1000;
@@ -434,7 +445,7 @@ read_all(struct reading *r, struct err *err)
     }
     if (read_experiment(r, err) != 0 || read_history(r, err) != 0 ||
         add_results(r, err) != 0 || complete(r, err) != 0 ||
-        reading_parameters(r, err) != 0)
+        reading_parameters(r, err) != 0 || reading_metrics(r, err) != 0)
         return -1;
     return reading_importance(r, err);
 }
@@ -466,6 +477,11 @@ report_free(struct report *r)
         columns_fini(&r->parameters[i].values);
         free(r->parameters[i].cells);
     }
+    for (size_t i = 0; i < r->n_metrics; i++) {
+        free(r->metrics[i].name);
+        free(r->metrics[i].cells);
+    }
+    free(r->metrics);
     columns_fini(&r->devices);
     results_free(r->results);
     free(r->trials);
@@ -921,6 +937,64 @@ reading_parameters(struct reading *r, struct err *err)
     return rc;
 }
 
+/* ---- what trials report beside their objective ---- */
+
+/* So many names are told apart; a trial may make up as many as it likes. */
+#define METRICS_MAX 50
+
+/* The metric of that name, added where it is new and there is room; NULL: there
+ * is none, or no memory (*failed). */
+static struct report_metric *
+metric_of(struct report *r, const char *name, bool *failed)
+{
+    struct report_metric *m;
+
+    for (size_t i = 0; i < r->n_metrics; i++)
+        if (strcmp(r->metrics[i].name, name) == 0)
+            return &r->metrics[i];
+    if (r->n_metrics == METRICS_MAX)
+        return NULL;
+    m = &r->metrics[r->n_metrics++];
+    m->name = strdup(name);
+    m->cells = calloc(r->n_trials, sizeof *m->cells);
+    *failed = m->name == NULL || m->cells == NULL;
+    for (size_t i = 0; i < r->n_trials && !*failed; i++)
+        m->cells[i] = (double)NAN;
+    return *failed ? NULL : m;
+}
+
+static int
+reading_metrics(struct reading *reading, struct err *err)
+{
+    struct report *r = reading->report;
+    bool failed = false;
+
+    r->metrics = calloc(METRICS_MAX, sizeof *r->metrics);
+    failed = r->metrics == NULL;
+    for (size_t i = 0; i < r->n_trials && !failed; i++) {
+        const char *said = r->trials[i].said;
+        struct json *doc = said == NULL
+                               ? NULL
+                               : json_parse(said, strlen(said), JSON_NAN, NULL);
+        struct jval_iter it;
+
+        if (doc == NULL)
+            continue;
+        it = jval_iter(json_root(doc));
+        while (jval_next(&it) && !failed) {
+            struct report_metric *m;
+            double value;
+
+            if (strcmp(it.key, "default") != 0 &&
+                jval_number(it.value, &value) && !isnan(value) &&
+                (m = metric_of(r, it.key, &failed)) != NULL)
+                m->cells[i] = value;
+        }
+        json_free(doc);
+    }
+    return failed ? out_of_memory(err) : 0;
+}
+
 /* ---- what the search space says of each parameter ---- */
 
 #define SPACE_MAX ((size_t)64 << 20)
@@ -931,7 +1005,8 @@ static const struct {
     bool bounds; /* reading its first two numbers, the bounds */
 } types[] = {
     {"uniform", SCALE_LINEAR, true},  {"quniform", SCALE_LINEAR, true},
-    {"randint", SCALE_LINEAR, true},  {"loguniform", SCALE_LOG, true},
+    {"randint", SCALE_LINEAR, true},  {"qrandint", SCALE_LINEAR, true},
+    {"lograndint", SCALE_LOG, true},  {"loguniform", SCALE_LOG, true},
     {"qloguniform", SCALE_LOG, true}, {"normal", SCALE_LINEAR, false},
     {"qnormal", SCALE_LINEAR, false}, {"lognormal", SCALE_LOG, false},
     {"qlognormal", SCALE_LOG, false}, {"choice", SCALE_CHOICE, false},

@@ -28,6 +28,7 @@ struct report_trial {
     char *status, *why, *ended_by;
     char *parameters; /* JSON text */
     char *from_id;    /* the trial_job_id of the trial it goes on from */
+    char *said;       /* its report that has named values, as JSON text */
     size_t from;      /* index of that trial; REPORT_NONE: none */
     bool cloned;      /* whether it goes on with other parameters */
     bool has_value, has_latest;
@@ -73,11 +74,19 @@ struct report_parameter {
     double *cells; /* one for each trial */
 };
 
+/* Values that trials report beside "default", which is the result.  A cell is
+ * that of the trial's final report, or of its last one where that has no named
+ * values; NAN where there is none. */
+struct report_metric {
+    char *name;
+    double *cells; /* one for each trial */
+};
+
 struct report {
     struct results *results; /* id, direction, state, how it ended */
     char *name;
     char *tuner, *assessor;
-    uint64_t concurrency, max_trials; /* 0: not known */
+    uint64_t concurrency; /* 0: not known */
     int64_t began_us, read_us;
     bool lacks; /* the log's first segments are gone */
 
@@ -91,6 +100,8 @@ struct report {
 
     struct report_parameter *parameters;
     size_t n_parameters;
+    struct report_metric *metrics; /* in the order in which they came */
+    size_t n_metrics;
     struct importance_score *importance; /* one for each parameter */
     double importance_budget; /* budget of the trials from which it is computed;
                                  NAN: any */

@@ -354,6 +354,8 @@ state_name(enum results_state state)
         return "ended";
     case RESULTS_DIED:
         return "died";
+    case RESULTS_FORKED:
+        return "forked";
     }
     return "";
 }
@@ -382,7 +384,7 @@ write_experiment(struct json_writer *all, const struct report *r)
     snprintf(seed, sizeof seed, "%" PRIu64, x->seed);
     json_add_text(&w, "seed", seed);
     json_add_unsigned(&w, "concurrency", r->concurrency);
-    json_add_unsigned(&w, "max_trials", r->max_trials);
+    json_add_unsigned(&w, "max_trials", x->max_trials);
     json_add_integer(&w, "began_us", r->began_us);
     json_add_integer(&w, "read_us", r->read_us);
     json_add_bool(&w, "over", x->over);
@@ -431,20 +433,20 @@ static const char *const scale_names[] = {
 };
 
 static void
-write_cells(struct json_writer *w, const struct report *r,
-            const struct report_parameter *p)
+write_cells(struct json_writer *w, const struct report *r, const double *cells,
+            bool indexes)
 {
-    bool exact = p->scale == SCALE_CHOICE || p->scale == SCALE_TEXT ||
-                 r->n_trials * r->n_parameters <= CELLS_EXACT;
+    bool exact = indexes ||
+                 r->n_trials * (r->n_parameters + r->n_metrics) <= CELLS_EXACT;
     struct json_writer list = write_list(w, "cells");
 
     for (size_t i = 0; i < r->n_trials; i++)
-        if (isnan(p->cells[i]))
+        if (isnan(cells[i]))
             json_add_text(&list, NULL, NULL);
         else if (exact)
-            write_value(json_value(&list, NULL), p->cells[i]);
+            write_value(json_value(&list, NULL), cells[i]);
         else
-            write_short(json_value(&list, NULL), p->cells[i], CELL_DIGITS);
+            write_short(json_value(&list, NULL), cells[i], CELL_DIGITS);
     json_close(&list);
 }
 
@@ -466,7 +468,23 @@ write_parameters(struct json_writer *all, const struct report *r)
         json_add_bool(&w, "searched", p->searched);
         json_separate(&w, ",", ":");
         write_names(&w, "values", &p->values);
-        write_cells(&w, r, p);
+        write_cells(&w, r, p->cells,
+                    p->scale == SCALE_CHOICE || p->scale == SCALE_TEXT);
+        json_close(&w);
+    }
+    json_close(&list);
+}
+
+static void
+write_metrics(struct json_writer *all, const struct report *r)
+{
+    struct json_writer list = write_list(all, "metrics"), w;
+
+    for (size_t i = 0; i < r->n_metrics; i++) {
+        buf_add_char(json_value(&list, NULL), '\n');
+        w = json_begin_object(list.out);
+        json_add_text(&w, "name", r->metrics[i].name);
+        write_cells(&w, r, r->metrics[i].cells, false);
         json_close(&w);
     }
     json_close(&list);
@@ -587,6 +605,7 @@ report_write_json(const struct report *r, struct buf *out)
     write_best(&w, r);
     write_trials(&w, r);
     write_parameters(&w, r);
+    write_metrics(&w, r);
     write_importance(&w, r);
     write_curves(&w, r);
     write_attempts(&w, r);

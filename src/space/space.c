@@ -29,15 +29,17 @@ struct text {
     size_t at, len;
 };
 
-/* The kinds of NNI's table, in the order of enum tp_dim_kind. */
+/* A type of the search space.  Those of NNI come first, in the order of enum
+ * tp_dim_kind; those of ours, behind them, plugins see as one of these. */
 struct kind {
     const char *name;
     int kind, flags;
     size_t n_values;
     const char *values; /* form of _value, as users know it */
+    bool is_integer;    /* its values are integers in JSON, 16, not 16.0 */
 };
 
-enum { N_KINDS = 10 };
+enum { N_KINDS = 12 };
 
 /* What a dimension is for the host, beside its struct tp_dim.
  *
@@ -45,6 +47,7 @@ enum { N_KINDS = 10 };
  * element 0, then on element 1, and so on.  So a subtree is a run of indexes,
  * and what is not chosen is stepped over in one go. */
 struct dim {
+    const struct kind *type;
     const char *key;  /* of the JSON, borrowed from space.document */
     struct text name; /* with a NUL behind it */
     double low, high; /* of uniform kinds, in the user's unit */
@@ -107,23 +110,25 @@ static void parse_values(const struct parse *p, const struct place *at,
                          struct jval list, struct tp_dim *d, struct dim *dim);
 static bool parse_names(struct space *s);
 
-/* ---- NNI's kinds of dimension ---- */
+/* ---- the types ---- */
 
 #define LOG TP_DIM_LOG
 #define Q TP_DIM_Q
 #define NORMAL TP_DIM_NORMAL
 
 static const struct kind space_kinds[N_KINDS] = {
-    {"choice", TP_CHOICE, TP_DIM_INDEX, 0, "[value, value, ...]"},
-    {"randint", TP_RANDINT, TP_DIM_INDEX, 2, "[low, high]"},
-    {"uniform", TP_UNIFORM, 0, 2, "[low, high]"},
-    {"quniform", TP_QUNIFORM, Q, 3, "[low, high, q]"},
-    {"loguniform", TP_LOGUNIFORM, LOG, 2, "[low, high]"},
-    {"qloguniform", TP_QLOGUNIFORM, LOG | Q, 3, "[low, high, q]"},
-    {"normal", TP_NORMAL, NORMAL, 2, "[mu, sigma]"},
-    {"qnormal", TP_QNORMAL, NORMAL | Q, 3, "[mu, sigma, q]"},
-    {"lognormal", TP_LOGNORMAL, NORMAL | LOG, 2, "[mu, sigma]"},
-    {"qlognormal", TP_QLOGNORMAL, NORMAL | LOG | Q, 3, "[mu, sigma, q]"},
+    {"choice", TP_CHOICE, TP_DIM_INDEX, 0, "[value, value, ...]", false},
+    {"randint", TP_RANDINT, TP_DIM_INDEX, 2, "[low, high]", true},
+    {"uniform", TP_UNIFORM, 0, 2, "[low, high]", false},
+    {"quniform", TP_QUNIFORM, Q, 3, "[low, high, q]", false},
+    {"loguniform", TP_LOGUNIFORM, LOG, 2, "[low, high]", false},
+    {"qloguniform", TP_QLOGUNIFORM, LOG | Q, 3, "[low, high, q]", false},
+    {"normal", TP_NORMAL, NORMAL, 2, "[mu, sigma]", false},
+    {"qnormal", TP_QNORMAL, NORMAL | Q, 3, "[mu, sigma, q]", false},
+    {"lognormal", TP_LOGNORMAL, NORMAL | LOG, 2, "[mu, sigma]", false},
+    {"qlognormal", TP_QLOGNORMAL, NORMAL | LOG | Q, 3, "[mu, sigma, q]", false},
+    {"qrandint", TP_RANDINT, TP_DIM_INDEX, 3, "[low, high, q]", true},
+    {"lograndint", TP_QLOGUNIFORM, LOG | Q, 2, "[low, high]", true},
 };
 
 /* ---- a whole space ---- */
@@ -163,7 +168,7 @@ space_make_whole(struct space *s, struct err *err)
                        "%s._type: is %s%s, expected choice, whose values are "
                        "complete parameter sets",
                        s->tp[0].name, s->dim[0].nested ? "nested " : "",
-                       space_kinds[s->tp[0].kind - 1].name);
+                       s->dim[0].type->name);
     s->tp[0].flags |= TP_DIM_WHOLE;
     return 0;
 }
@@ -424,8 +429,8 @@ find_kind(const struct parse *p, const struct place *at, struct jval type)
                       name);
     else
         parse_problem(p, at, "._type",
-                      "'%.60s' is unknown%s, expected choice, randint, "
-                      "[q][log]uniform or [q][log]normal",
+                      "'%.60s' is unknown%s, expected choice, "
+                      "[q|log]randint, [q][log]uniform or [q][log]normal",
                       name,
                       nearest_hint(name, names, N_KINDS, hint, sizeof hint));
     return NULL;
@@ -498,6 +503,7 @@ parse_entry(struct parse *p, const struct place *at, struct jval entry,
     if (i == SIZE_MAX)
         return;
     d = &p->s->tp[i];
+    p->s->dim[i].type = kind;
     d->kind = kind->kind;
     d->flags = kind->flags;
     d->parent = parent;
@@ -531,6 +537,105 @@ parse_dims(struct parse *p, struct jval object, const struct place *up,
         parse_entry(p, &at, it.value, parent, depth);
     }
 }
+
+/* ---- nested choices that are none ---- */
+
+/* Whether the element of a choice has sub-parameters, which are only those of
+ * a nested one. */
+static bool
+has_subs(struct jval element)
+{
+    struct jval_iter it = jval_iter(element);
+    struct jval ignored;
+
+    if (jval_type(element) != JSON_OBJECT)
+        return false;
+    while (jval_next(&it))
+        if (jval_type(it.value) == JSON_OBJECT &&
+            jval_get(it.value, "_type", &ignored) &&
+            jval_get(it.value, "_value", &ignored))
+            return true;
+    return false;
+}
+
+/* The key that was perhaps meant as _name; NULL: none. */
+static const char *
+meant_as_name(struct jval element)
+{
+    static const char *const name = "_name";
+    struct jval_iter it = jval_iter(element);
+
+    while (jval_next(&it))
+        if (jval_type(it.value) != JSON_OBJECT &&
+            nearest_name(it.key, &name, 1) != NULL)
+            return it.key;
+    return NULL;
+}
+
+/* Tells of an element that makes the choice none that is nested. */
+static void
+tell_unnamed(const struct parse *p, const struct place *at, size_t e,
+             struct jval element)
+{
+    const char *meant;
+    struct jval name;
+    char part[32];
+
+    snprintf(part, sizeof part, "._value[%zu]", e);
+    if (jval_type(element) != JSON_OBJECT) {
+        parse_problem(p, at, part,
+                      "is %s, expected an object with _name, which each "
+                      "element of a nested choice has",
+                      shown(element).text);
+        return;
+    }
+    if (jval_get(element, "_name", &name))
+        return;
+    meant = meant_as_name(element);
+    if (meant != NULL)
+        parse_problem(p, at, part,
+                      "has '%.60s', expected '_name', which each element of a "
+                      "nested choice has",
+                      meant);
+    else
+        parse_problem(p, at, part,
+                      "lacks '_name', which each element of a nested choice "
+                      "has");
+}
+
+static void
+check_nested(const struct parse *p, struct jval object, const struct place *up,
+             size_t element)
+{
+    struct jval_iter it = jval_iter(object);
+    struct jval list;
+
+    while (jval_type(object) == JSON_OBJECT && jval_next(&it)) {
+        struct place at = {up, it.key, element};
+        bool nested = false;
+
+        if (jval_type(it.value) != JSON_OBJECT ||
+            !jval_get(it.value, "_value", &list) ||
+            jval_type(list) != JSON_ARRAY)
+            continue;
+        for (size_t e = 0; !nested && e < jval_count(list); e++)
+            nested = has_subs(jval_at(list, e));
+        for (size_t e = 0; nested && e < jval_count(list); e++) {
+            tell_unnamed(p, &at, e, jval_at(list, e));
+            check_nested(p, jval_at(list, e), &at, e);
+        }
+    }
+}
+
+void
+space_check_nested(struct jval root, struct problems *problems)
+{
+    const struct parse p = {NULL, problems, false};
+
+    check_nested(&p, root, NULL, 0);
+}
+
+/* ---- a whole document ---- */
 
 /* Makes our own copy of the document, into which the dimensions point. */
 static bool
@@ -685,6 +790,12 @@ parse_names(struct space *s)
 
 /* Integers below this are doubles, and so are their differences' halves. */
 #define RANDINT_LIMIT 0x1p53
+/* Integers up to this are what exp of their logarithm is rounded to. */
+#define LOGRANDINT_LIMIT 0x1p40
+/* A lograndint reaches this far beyond its least and greatest integer, so that
+ * these have all of the logarithmic scale that is rounded to them; less than a
+ * half, which may be rounded away from them. */
+#define LOGRANDINT_EDGE 0.4999
 
 enum { VALUES_MAX = 3 };
 
@@ -741,24 +852,59 @@ bounds_rule(const struct parse *p, const struct place *at, struct jval list,
     return holds;
 }
 
-static void
-set_randint(const struct parse *p, const struct place *at, struct jval list,
-            const double *v, struct tp_dim *d)
+/* Checks the bounds of an integer kind, of which high itself is never drawn,
+ * as in NNI's randint. */
+static bool
+integer_rules(const struct parse *p, const struct place *at, struct jval list,
+              const double *v)
 {
     bool fine = true;
 
     for (size_t k = 0; k < 2; k++)
         fine &= rule(p, at, list, k, is_whole(v[k]),
                      "an integer between -2^53 and 2^53");
-    if (!fine ||
-        !bounds_rule(p, at, list, v[0] < v[1],
-                     "low < high (high itself is never drawn)") ||
-        !bounds_rule(p, at, list, v[1] - v[0] < RANDINT_LIMIT,
-                     "fewer than 2^53 integers"))
+    return fine &&
+           bounds_rule(p, at, list, v[0] < v[1],
+                       "low < high (high itself is never drawn)") &&
+           bounds_rule(p, at, list, v[1] - v[0] < RANDINT_LIMIT,
+                       "fewer than 2^53 integers");
+}
+
+/* The index k stands for low + k, or, with a step, for low + k * q. */
+static void
+set_randint(const struct parse *p, const struct place *at, struct jval list,
+            const double *v, struct tp_dim *d)
+{
+    bool has_step = jval_count(list) == 3;
+    int64_t step = 1;
+
+    if (!integer_rules(p, at, list, v) ||
+        (has_step && !rule(p, at, list, 2, v[2] > 0 && is_whole(v[2]),
+                           "an integer > 0 (q, the step)")))
         return;
+    if (has_step)
+        step = (int64_t)v[2];
     d->offset = (int64_t)v[0];
-    d->n_choices = (uint64_t)((int64_t)v[1] - d->offset);
+    d->n_choices = (uint64_t)(((int64_t)v[1] - d->offset - 1) / step + 1);
     d->high = (double)(d->n_choices - 1);
+    d->q = has_step ? v[2] : 0;
+}
+
+/* For plugins a qloguniform with a q of 1. */
+static void
+set_lograndint(const struct parse *p, const struct place *at, struct jval list,
+               const double *v, struct tp_dim *d, struct dim *dim)
+{
+    if (!integer_rules(p, at, list, v) ||
+        !rule(p, at, list, 0, v[0] >= 1,
+              "low >= 1, because the scale is logarithmic") ||
+        !rule(p, at, list, 1, v[1] <= LOGRANDINT_LIMIT, "high <= 2^40"))
+        return;
+    dim->low = v[0];
+    dim->high = v[1] - 1;
+    d->low = num_log(dim->low - LOGRANDINT_EDGE);
+    d->high = num_log(dim->high + LOGRANDINT_EDGE);
+    d->q = 1;
 }
 
 static void
@@ -790,26 +936,47 @@ set_normal(const struct parse *p, const struct place *at, struct jval list,
     d->high = INFINITY;
 }
 
+/* The kind that is this one with a step, as "; with a step it is NAME"; "": it
+ * was not meant, or there is none. */
+static const char *
+stepped_hint(const struct kind *kind, size_t n, char out[HINT_MAX])
+{
+    out[0] = '\0';
+    for (size_t k = 0; k < N_KINDS && n == kind->n_values + 1; k++)
+        if (space_kinds[k].n_values == n && space_kinds[k].name[0] == 'q' &&
+            strcmp(space_kinds[k].name + 1, kind->name) == 0)
+            snprintf(out, HINT_MAX, "; with a step it is %s",
+                     space_kinds[k].name);
+    return out;
+}
+
 /* Reads the _value of any kind but choice into a dimension: bounds, mu, sigma,
  * q.  The kind is set; every problem is added. */
 static void
 parse_values(const struct parse *p, const struct place *at, struct jval list,
              struct tp_dim *d, struct dim *dim)
 {
-    const struct kind *kind = &space_kinds[d->kind - 1];
+    const struct kind *kind = dim->type;
     double v[VALUES_MAX] = {0, 0, 0};
+    char hint[HINT_MAX];
 
     if (jval_count(list) != kind->n_values) {
-        parse_problem(p, at, "._value", "has %zu value%s, expected %zu: %s",
+        parse_problem(p, at, "._value", "has %zu value%s, expected %zu: %s%s",
                       jval_count(list), jval_count(list) == 1 ? "" : "s",
-                      kind->n_values, kind->values);
+                      kind->n_values, kind->values,
+                      stepped_hint(kind, jval_count(list), hint));
         return;
     }
     if (!read_numbers(p, at, list, kind, v))
         return;
-    if (d->kind == TP_RANDINT)
-        set_randint(p, at, list, v, d);
-    else if (d->flags & TP_DIM_NORMAL)
+    if (kind->is_integer) {
+        if (d->kind == TP_RANDINT)
+            set_randint(p, at, list, v, d);
+        else
+            set_lograndint(p, at, list, v, d, dim);
+        return;
+    }
+    if (d->flags & TP_DIM_NORMAL)
         set_normal(p, at, list, v, d);
     else
         set_uniform(p, at, list, v, d, dim);
@@ -871,10 +1038,11 @@ sample_dim(const struct tp_dim *d, uint64_t seed, uint64_t draw_id, size_t i)
     return x > d->high ? d->high : x; /* the product may have rounded up */
 }
 
-void
-space_sample(const struct space *s, uint64_t seed, uint64_t draw_id, double *x)
+static void
+sample_dims(const struct space *s, uint64_t seed, uint64_t draw_id, size_t from,
+            size_t to, double *x)
 {
-    for (size_t i = 0; i < s->n;) {
+    for (size_t i = from; i < to;) {
         size_t end = s->dim[i].end;
 
         if (dim_is_chosen(s, x, i)) {
@@ -885,6 +1053,12 @@ space_sample(const struct space *s, uint64_t seed, uint64_t draw_id, double *x)
         while (i < end)
             x[i++] = NAN;
     }
+}
+
+void
+space_sample(const struct space *s, uint64_t seed, uint64_t draw_id, double *x)
+{
+    sample_dims(s, seed, draw_id, 0, s->n, x);
 }
 
 /* ---- coordinates to parameters ---- */
@@ -911,14 +1085,28 @@ dim_value(const struct space *s, size_t i, double x)
     return bounded ? clip(v, low, high) : v;
 }
 
+/* From one integer of a randint to the next. */
+static inline double
+step_of(const struct tp_dim *d)
+{
+    return d->q > 0 ? d->q : 1;
+}
+
 double
 space_value(const struct space *s, size_t i, double x)
 {
     if (i >= s->n || isnan(x))
         return NAN;
     if (s->tp[i].flags & TP_DIM_INDEX)
-        return (double)s->tp[i].offset + x;
+        return (double)s->tp[i].offset + x * step_of(&s->tp[i]);
     return dim_value(s, i, x);
+}
+
+/* The value of an integer kind. */
+static int64_t
+integer_value(const struct space *s, size_t i, double x)
+{
+    return (int64_t)space_value(s, i, x);
 }
 
 static int
@@ -1052,8 +1240,8 @@ put_dims(const struct space *s, const double *x, size_t from, size_t to,
 
         if (d->kind == TP_CHOICE)
             put_choice(s, x, i, key, w);
-        else if (d->kind == TP_RANDINT)
-            json_add_integer(w, key, d->offset + (int64_t)x[i]);
+        else if (s->dim[i].type->is_integer)
+            json_add_integer(w, key, integer_value(s, i, x[i]));
         else
             json_write_double(json_value(w, key), dim_value(s, i, x[i]));
     }
@@ -1073,6 +1261,141 @@ space_decode(const struct space *s, const double *x, struct buf *out)
     json_close(&w);
 }
 
+/* ---- parameters as programs take them ---- */
+
+/* Whether all values of the dimension are integers: its bounds, where it has
+ * any, and its step are. */
+static bool
+has_integers(const struct space *s, size_t i)
+{
+    const struct tp_dim *d = &s->tp[i];
+    const struct dim *dim = &s->dim[i];
+
+    if (dim->type->is_integer)
+        return true;
+    return d->flags & TP_DIM_Q && is_whole(d->q) &&
+           (d->flags & TP_DIM_NORMAL ||
+            (is_whole(dim->low) && is_whole(dim->high)));
+}
+
+/* The dimension with this key among those from..to-1, looked for from *at on,
+ * where it should be, and behind which *at is set; SIZE_MAX: there is none. */
+static size_t
+find_key(const struct space *s, size_t from, size_t to, size_t *at,
+         const char *key)
+{
+    size_t i = *at;
+
+    for (size_t k = from; k < to; k++) {
+        i = i < to ? i : from;
+        if (strcmp(s->dim[i].key, key) == 0) {
+            *at = s->dim[i].end;
+            return i;
+        }
+        i = s->dim[i].end;
+        if (i == *at)
+            break;
+    }
+    return SIZE_MAX;
+}
+
+static struct jval
+element_of(const struct dim *dim, size_t e)
+{
+    struct jval element = jval_at(dim->list, e);
+
+    if (dim->nested)
+        (void)jval_get(element, "_name", &element);
+    return element;
+}
+
+static void put_members(const struct space *s, struct jval object, size_t from,
+                        size_t to, const char *key, struct json_writer *w);
+
+/* Writes what stands under `key`, a value of dimension i, SIZE_MAX being none
+ * of the space. */
+static void
+put_given(const struct space *s, struct jval value, size_t i, const char *key,
+          struct json_writer *w)
+{
+    const struct dim *dim = i == SIZE_MAX ? NULL : &s->dim[i];
+    struct jval name;
+    double v;
+
+    if (dim != NULL && dim->nested && jval_get(value, "_name", &name))
+        for (size_t e = 0; e < s->tp[i].n_choices; e++)
+            if (jval_equal(element_of(dim, e), name)) {
+                put_members(s, value, dim->subs[e], dim->subs[e + 1], key, w);
+                return;
+            }
+    if (dim != NULL && jval_double(value, &v) && is_whole(v) &&
+        has_integers(s, i))
+        json_add_integer(w, key, (int64_t)v);
+    else
+        jval_write(value, json_value(w, key));
+}
+
+static void
+put_members(const struct space *s, struct jval object, size_t from, size_t to,
+            const char *key, struct json_writer *w)
+{
+    struct jval_iter it = jval_iter(object);
+    size_t at = from;
+
+    json_open_object(w, key);
+    while (jval_next(&it))
+        put_given(s, it.value, find_key(s, from, to, &at, it.key), it.key, w);
+    json_close(w);
+}
+
+void
+space_write_given(const struct space *s, struct jval parameters,
+                  struct buf *out)
+{
+    struct json_writer w = json_begin(out);
+
+    if (jval_type(parameters) == JSON_OBJECT)
+        put_members(s, parameters, 0, s->n, NULL, &w);
+    else
+        jval_write(parameters, out);
+}
+
+/* Looks among the dimensions from..to-1. */
+static bool
+find_name(const struct space *s, size_t from, size_t to, const char *name,
+          size_t len, space_element_each *each, void *ctx)
+{
+    bool found = false;
+
+    for (size_t i = from; i < to; i = s->dim[i].end) {
+        const struct dim *dim = &s->dim[i];
+        size_t n = strlen(dim->key);
+        const char *rest = name + n + 1;
+        bool is_it = n == len && !dim->nested;
+
+        if (n > len || memcmp(dim->key, name, n) != 0)
+            continue;
+        if (n < len && dim->nested && name[n] == '/') {
+            is_it = len - n - 1 == 5 && memcmp(rest, "_name", 5) == 0;
+            found |=
+                find_name(s, i + 1, dim->end, rest, len - n - 1, each, ctx);
+        }
+        for (size_t e = 0; is_it && e < s->tp[i].n_choices &&
+                           s->tp[i].kind == TP_CHOICE && each != NULL;
+             e++)
+            each(ctx, element_of(dim, e));
+        found |= is_it;
+    }
+    return found;
+}
+
+bool
+space_find(const struct space *s, const char *name, size_t len,
+           space_element_each *each, void *ctx)
+{
+    return find_name(s, 0, s->n, name, len, each, ctx);
+}
+
 /* ---- parameters to coordinates ---- */
 
 /* DESIGN: encode is the inverse of decode as far as there is one: what decode
@@ -1085,8 +1408,16 @@ space_decode(const struct space *s, const double *x, struct buf *out)
 
 enum { HINTS_MAX = 256 };
 
-static int encode_dims(const struct space *s, struct jval parameters,
-                       size_t from, size_t to, double *x, struct err *err);
+/* A point that is made of parameters. */
+struct encoding {
+    const struct space *s;
+    double *x;
+    bool completes; /* what is missing is drawn, what is not known refused */
+    uint64_t seed;
+};
+
+static int encode_dims(const struct encoding *e, struct jval parameters,
+                       size_t from, size_t to, const char *up, struct err *err);
 
 static void
 make_inactive(size_t from, size_t to, double *x)
@@ -1151,30 +1482,25 @@ encode_number(const struct space *s, size_t i, struct jval value, double *x,
 }
 
 static int
-encode_randint(const struct space *s, size_t i, struct jval value, double *x,
+encode_integer(const struct space *s, size_t i, struct jval value, double *x,
                struct err *err)
 {
     const struct tp_dim *d = &s->tp[i];
-    double first = (double)d->offset, v;
+    bool is_log = (d->flags & TP_DIM_LOG) != 0;
+    double low = is_log ? s->dim[i].low : (double)d->offset, v;
+    double high = is_log ? s->dim[i].high : space_value(s, i, d->high);
+    char steps[48] = "";
 
-    if (!jval_number(value, &v) || !(v >= first && v <= first + d->high) ||
-        v != (double)(int64_t)v)
+    if (!jval_number(value, &v) || !(v >= low && v <= high) || !is_whole(v) ||
+        (!is_log && fmod(v - low, step_of(d)) > 0)) {
+        if (!is_log && d->q > 1)
+            snprintf(steps, sizeof steps, " in steps of %.0f", d->q);
         return err_set(err, ERR_INPUT,
-                       "%s: is %s, expected an integer within [%lld, %lld]",
-                       d->name, shown(value).text, (long long)d->offset,
-                       (long long)(d->offset + (int64_t)d->high));
-    x[i] = v - first;
+                       "%s: is %s, expected an integer within [%.0f, %.0f]%s",
+                       d->name, shown(value).text, low, high, steps);
+    }
+    x[i] = is_log ? num_log(v) : (v - low) / step_of(d);
     return 0;
-}
-
-static struct jval
-element_of(const struct dim *dim, size_t e)
-{
-    struct jval element = jval_at(dim->list, e);
-
-    if (dim->nested)
-        (void)jval_get(element, "_name", &element);
-    return element;
 }
 
 static int
@@ -1224,60 +1550,58 @@ next_match(const struct space *s, size_t i, struct jval value,
  * elements of a nested choice have one _name, the first whose sub-parameters
  * fit. */
 static int
-find_choice(const struct space *s, size_t i, struct jval whole,
-            struct jval value, const struct buf *text, double *x,
-            struct err *err)
+find_choice(const struct encoding *e, size_t i, struct jval whole,
+            struct jval value, const struct buf *text, struct err *err)
 {
-    const struct dim *dim = &s->dim[i];
+    const struct dim *dim = &e->s->dim[i];
     bool found = false;
 
     for (int pass = 0; pass < 2; pass++)
-        for (size_t e = 0; next_match(s, i, value, text, pass == 0, &e); e++) {
-            x[i] = (double)e;
+        for (size_t k = 0; next_match(e->s, i, value, text, pass == 0, &k);
+             k++) {
+            e->x[i] = (double)k;
             if (!dim->nested ||
-                encode_dims(s, whole, dim->subs[e], dim->subs[e + 1], x,
-                            found ? NULL : err) == 0)
+                encode_dims(e, whole, dim->subs[k], dim->subs[k + 1],
+                            e->s->tp[i].name, found ? NULL : err) == 0)
                 return 0;
-            make_inactive(dim->subs[e], dim->subs[e + 1], x);
+            make_inactive(dim->subs[k], dim->subs[k + 1], e->x);
             found = true;
         }
-    return found ? -1 : refuse_choice(s, i, value, err);
+    return found ? -1 : refuse_choice(e->s, i, value, err);
 }
 
 static int
-encode_choice(const struct space *s, size_t i, struct jval value, double *x,
+encode_choice(const struct encoding *e, size_t i, struct jval value,
               struct err *err)
 {
+    const char *place = e->s->tp[i].name;
     struct jval name = value;
     struct buf text;
     int rc;
 
-    if (s->dim[i].nested && !jval_get(value, "_name", &name))
+    if (e->s->dim[i].nested && !jval_get(value, "_name", &name))
         return err_set(err, ERR_INPUT,
-                       "%s: is %s, expected an object with _name",
-                       s->tp[i].name,
+                       "%s: is %s, expected an object with _name", place,
                        jval_type(value) == JSON_OBJECT ? "an object without it"
                                                        : shown(value).text);
     buf_init(&text, SPACE_TEXT_MAX);
     jval_write(name, &text);
-    rc = buf_check(&text, s->tp[i].name, err);
+    rc = buf_check(&text, place, err);
     if (rc == 0)
-        rc = find_choice(s, i, value, name, &text, x, err);
+        rc = find_choice(e, i, value, name, &text, err);
     buf_fini(&text);
     return rc;
 }
 
 static int
-encode_dim(const struct space *s, size_t i, struct jval value, double *x,
+encode_dim(const struct encoding *e, size_t i, struct jval value,
            struct err *err)
 {
-    switch (s->tp[i].kind) {
-    case TP_CHOICE:
-        return encode_choice(s, i, value, x, err);
-    case TP_RANDINT:
-        return encode_randint(s, i, value, x, err);
-    }
-    return encode_number(s, i, value, x, err);
+    if (e->s->tp[i].kind == TP_CHOICE)
+        return encode_choice(e, i, value, err);
+    return e->s->dim[i].type->is_integer
+               ? encode_integer(e->s, i, value, e->x, err)
+               : encode_number(e->s, i, value, e->x, err);
 }
 
 /* Refuses a missing key, naming the key that was perhaps meant. */
@@ -1290,41 +1614,90 @@ refuse_missing(const struct space *s, size_t i, struct jval parameters,
 
     while (found == NULL && jval_next(&it))
         found = nearest_name(it.key, &key, 1) != NULL ? it.key : NULL;
-    return err_set(err, ERR_INPUT,
-                   "%s: is missing, expected a value of type %s%s%.60s%s",
-                   s->tp[i].name, space_kinds[s->tp[i].kind - 1].name,
-                   found != NULL ? " (is it '" : "", found != NULL ? found : "",
-                   found != NULL ? "'?)" : "");
+    return err_set(
+        err, ERR_INPUT, "%s: is missing, expected a value of type %s%s%.60s%s",
+        s->tp[i].name, s->dim[i].type->name, found != NULL ? " (is it '" : "",
+        found != NULL ? found : "", found != NULL ? "'?)" : "");
+}
+
+/* Refuses a key of none of the dimensions from..to-1, which hang on the choice
+ * `up`, NULL being none. */
+static int
+refuse_unknown(const struct space *s, struct jval parameters, size_t from,
+               size_t to, const char *up, struct err *err)
+{
+    struct jval_iter it = jval_iter(parameters);
+    const char *names[HINTS_MAX];
+    char hint[HINT_MAX];
+    size_t at = from, n = 0;
+
+    for (size_t i = from; i < to && n < HINTS_MAX; i = s->dim[i].end)
+        names[n++] = s->dim[i].key;
+    while (jval_next(&it))
+        if (find_key(s, from, to, &at, it.key) == SIZE_MAX &&
+            (up == NULL || strcmp(it.key, "_name") != 0))
+            return err_set(err, ERR_INPUT,
+                           "%s%s%.200s: the search space has no such "
+                           "parameter%s%s",
+                           up != NULL ? up : "", up != NULL ? "/" : "", it.key,
+                           up != NULL ? " here" : "",
+                           nearest_hint(it.key, names, n, hint, sizeof hint));
+    return 0;
 }
 
 static int
-encode_dims(const struct space *s, struct jval parameters, size_t from,
-            size_t to, double *x, struct err *err)
+encode_dims(const struct encoding *e, struct jval parameters, size_t from,
+            size_t to, const char *up, struct err *err)
 {
+    const struct space *s = e->s;
+
+    if (e->completes && refuse_unknown(s, parameters, from, to, up, err) != 0)
+        return -1;
     for (size_t i = from; i < to; i = s->dim[i].end) {
         struct jval value;
 
-        if (!jval_get(parameters, s->dim[i].key, &value))
+        if (jval_get(parameters, s->dim[i].key, &value)) {
+            if (encode_dim(e, i, value, err) != 0)
+                return -1;
+        } else if (e->completes) {
+            sample_dims(s, e->seed, 0, i, s->dim[i].end, e->x);
+        } else {
             return refuse_missing(s, i, parameters, err);
-        if (encode_dim(s, i, value, x, err) != 0)
-            return -1;
+        }
     }
     return 0;
+}
+
+static int
+encode(const struct encoding *e, struct jval parameters, struct err *err)
+{
+    const struct space *s = e->s;
+
+    make_inactive(0, s->n, e->x);
+    if (s->n == 1 && (s->tp[0].flags & TP_DIM_WHOLE))
+        return encode_choice(e, 0, parameters, err);
+    if (jval_type(parameters) != JSON_OBJECT)
+        return err_set(err, ERR_INPUT,
+                       "parameters: is %s, expected an object with a value "
+                       "for each parameter",
+                       shown(parameters).text);
+    return encode_dims(e, parameters, 0, s->n, NULL, err);
 }
 
 int
 space_encode(const struct space *s, struct jval parameters, double *x,
              struct err *err)
 {
-    make_inactive(0, s->n, x);
-    if (s->n == 1 && (s->tp[0].flags & TP_DIM_WHOLE))
-        return encode_choice(s, 0, parameters, x, err);
-    if (jval_type(parameters) != JSON_OBJECT)
-        return err_set(err, ERR_INPUT,
-                       "parameters: is %s, expected an object with a value "
-                       "for each parameter",
-                       shown(parameters).text);
-    return encode_dims(s, parameters, 0, s->n, x, err);
+    return encode(&(struct encoding){.s = s, .x = x}, parameters, err);
+}
+
+int
+space_complete(const struct space *s, struct jval parameters, uint64_t seed,
+               double *x, struct err *err)
+{
+    const struct encoding e = {.s = s, .x = x, .completes = true, .seed = seed};
+
+    return encode(&e, parameters, err);
 }
 
 static size_t
@@ -1558,8 +1931,8 @@ of_dim(const struct space *s, const double *x, size_t i)
 
     if (d->kind == TP_CHOICE)
         return of_choice(s, x, i);
-    if (d->kind == TP_RANDINT)
-        return of_word(TAG_INT, (uint64_t)(d->offset + (int64_t)x[i]));
+    if (s->dim[i].type->is_integer)
+        return of_word(TAG_INT, (uint64_t)integer_value(s, i, x[i]));
     return of_double(dim_value(s, i, x[i]));
 }
 

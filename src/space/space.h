@@ -39,11 +39,17 @@ struct space;
  * `root`'s document as its own copies.  {} is a space without dimensions.
  *
  * What NNI accepts is accepted, equal bounds and a sigma of 0 included; so
- * are whole floats in a randint.  A choice is nested when every element is an
- * object with `_name`, and plain otherwise.  Keys that stand twice are for
- * the caller to refuse: JSON_UNIQUE. */
+ * are whole floats in a randint.  Beyond NNI there are qrandint and lograndint,
+ * which tuners see as a randint and as a qloguniform.  A choice is nested when
+ * every element is an object with `_name`, and plain otherwise.  Keys that
+ * stand twice are for the caller to refuse: JSON_UNIQUE. */
 struct space *space_parse(struct jval root, struct problems *problems);
 void space_free(struct space *s);
+
+/* Adds a problem for each element that makes a choice plain whose elements have
+ * sub-parameters, entries with _type and _value: trials would be given these as
+ * they are written.  NNI takes such a choice, and so does space_parse(). */
+void space_check_nested(struct jval root, struct problems *problems);
 
 /* The flattened dimensions, parents before children, borrowed from s. */
 const struct tp_space *space_dims(const struct space *s);
@@ -95,9 +101,22 @@ void space_key(const struct space *s, const double *x, uint64_t key[2]);
  * exp, then rounded to a multiple of q (half to even), then clipped, exactly
  * as NNI does; beyond NNI, uniform and loguniform are clipped, too, should
  * rounding or a tuner leave their bounds.  A choice is emitted as the element
- * itself, a randint as an integer, all else as a float (16.0).  x has passed
- * space_check(). */
+ * itself, a randint of any kind as an integer, all else as a float (16.0).  x
+ * has passed space_check(). */
 void space_decode(const struct space *s, const double *x, struct buf *out);
+
+/* Appends `parameters` as JSON for programs that tell 96 from 96.0: numbers of
+ * a type whose bounds and step are whole, such as quniform [8, 128, 8], become
+ * integers.  Nothing else changes; what the space does not know stays. */
+void space_write_given(const struct space *s, struct jval parameters,
+                       struct buf *out);
+
+/* Whether a trial may find a parameter of this name, by trial/files.h: "lr",
+ * "net/units", "net/_name".  `each`, unless NULL, is called for the elements of
+ * the choices that go by it, of a nested one for the `_name` of each. */
+typedef void space_element_each(void *ctx, struct jval element);
+bool space_find(const struct space *s, const char *name, size_t len,
+                space_element_each *each, void *ctx);
 
 /* The inverse of space_decode(): turns parameters as a trial received them into
  * internal coordinates.  Values of q kinds stay rounded, so a point does not
@@ -108,6 +127,13 @@ void space_decode(const struct space *s, const double *x, struct buf *out);
  * error (ERR_INPUT) naming key path, value and range. */
 int space_encode(const struct space *s, struct jval parameters, double *x,
                  struct err *err);
+
+/* The same for parameters of which some are missing: these are drawn from the
+ * prior, by the seed alone, below a choice that is given for the element that
+ * it names.  A key that no dimension has is an error here, with the nearest
+ * that one has. */
+int space_complete(const struct space *s, struct jval parameters, uint64_t seed,
+                   double *x, struct err *err);
 
 /* Makes of x, a point of `from`, the point y of `to` with the same values, as
  * a trial sees them; -1 when a value does not fit, or when not exactly the

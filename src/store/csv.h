@@ -12,7 +12,8 @@ struct buf;
 struct csv {
     struct buf *out; /* borrowed */
     bool begun;      /* the line has a field */
-    bool safe;       /* what a spreadsheet would run gets a ' in front */
+    bool safe;       /* what a spreadsheet would run gets a ' in front, and what
+                        would hide or turn text is shown: core/visible.h */
 };
 
 void csv_field(struct csv *c, const char *text, size_t len);

@@ -9,6 +9,8 @@
 #include "history/history.h"
 #include "json.h"
 #include "manager/parameters.h"
+#include "manager/results.h"
+#include "space/space.h"
 #include "store/columns.h"
 #include "store/csv.h"
 #include "store/lines.h"
@@ -48,7 +50,9 @@ struct table {
     struct cell *cells;  /* one for each column */
     struct buf cells_text, row;
     struct csv csv; /* writes into `row` */
-    int64_t rows;   /* lines at the first reading */
+    struct space
+        *space;   /* by which parameters are spelled; NULL: as recorded */
+    int64_t rows; /* lines at the first reading */
     int64_t now;
     uint64_t damaged;
     bool failed; /* out of memory */
@@ -60,6 +64,7 @@ table_fini(struct table *t)
     columns_fini(&t->columns);
     map_fini(&t->places);
     map_fini(&t->attempts);
+    space_free(t->space);
     free(t->cells);
     buf_fini(&t->cells_text);
     buf_fini(&t->row);
@@ -206,6 +211,22 @@ add_attempts(struct table *t, struct jval line)
     csv_text(&t->csv, text);
 }
 
+/* Fills the cells of the parameters, as the trial got them. */
+static int
+add_parameters(struct table *t, struct jval parameters, struct err *err)
+{
+    struct json *doc;
+    int rc;
+
+    if (t->space == NULL)
+        return parameters_flatten(parameters, put_cell, t, err);
+    doc = parameters_given(t->space, parameters, err);
+    rc =
+        doc == NULL ? -1 : parameters_flatten(json_root(doc), put_cell, t, err);
+    json_free(doc);
+    return rc;
+}
+
 static int
 add_row(struct table *t, struct jval line, struct err *err)
 {
@@ -217,8 +238,7 @@ add_row(struct table *t, struct jval line, struct err *err)
         else
             add_member(&t->csv, line, head[i]);
     buf_clear(&t->cells_text);
-    if (jval_get(line, "parameters", &v) &&
-        parameters_flatten(v, put_cell, t, err) != 0)
+    if (jval_get(line, "parameters", &v) && add_parameters(t, v, err) != 0)
         return -1;
     for (size_t i = 0; i < t->columns.n; i++)
         if (t->cells[i].row == t->now)
@@ -329,7 +349,7 @@ int
 export_trials(FILE *out, enum export_form form, const char *folder,
               uint64_t *damaged, struct err *err)
 {
-    struct table t = {.out = out};
+    struct table t = {.out = out, .space = results_space(folder)};
     struct err log = {0};
     int rc;
 

@@ -9,8 +9,10 @@
 #include "json.h"
 #include "manager/results.h"
 #include "manager/table.h"
+#include "manager/trial.h"
 #include "store/index.h"
 #include "store/sqlite.h"
+#include "store/tables.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -22,8 +24,8 @@
 #define JSON_MAX ((size_t)1 << 30)
 
 static const char *const sorts[] = {
-    [PAGE_ENDED] = "ended",
     [PAGE_VALUE] = "value",
+    [PAGE_ENDED] = "ended",
     [PAGE_TRIAL] = "trial",
     [PAGE_DURATION] = "duration",
 };
@@ -40,89 +42,79 @@ page_sort_parse(const char *word, enum page_sort *out, struct err *err)
             return 0;
         }
     return err_set(err, ERR_USAGE,
-                   "--sort: expected ended, value, trial or duration, got "
+                   "--sort: expected value, ended, trial or duration, got "
                    "'%s'%s",
                    word, nearest_hint(word, sorts, N_SORTS, hint, sizeof hint));
 }
 
 /* ---- from results ---- */
 
-struct row {
-    /* The current one of an array, in the order of their ends. */
-    const struct result *item;
-    bool counts, minimize;
-};
-
+/* The results are in the order of their ends. */
 static int
 by_end(const void *va, const void *vb)
 {
-    const struct row *a = va, *b = vb;
+    const struct result *const *a = va, *const *b = vb;
 
-    return (a->item > b->item) - (a->item < b->item);
-}
-
-static int
-by_value(const void *va, const void *vb)
-{
-    const struct row *a = va, *b = vb;
-    double x = a->item->value, y = b->item->value;
-
-    if (a->counts != b->counts)
-        return a->counts ? -1 : 1;
-    if (!a->counts || x == y)
-        return by_end(va, vb);
-    return (x < y) == a->minimize ? -1 : 1;
+    return (*a > *b) - (*a < *b);
 }
 
 static int
 by_trial(const void *va, const void *vb)
 {
-    const struct row *a = va, *b = vb;
-    size_t x = strlen(a->item->trial), y = strlen(b->item->trial);
-    int order;
+    const struct result *const *a = va, *const *b = vb;
+    int order = results_compare_numbers(*a, *b);
 
-    if (x != y)
-        return x < y ? -1 : 1;
-    order = strcmp(a->item->trial, b->item->trial);
     return order != 0 ? order : by_end(va, vb);
 }
 
 static int
 by_duration(const void *va, const void *vb)
 {
-    const struct row *a = va, *b = vb;
-    double x = a->item->duration_s, y = b->item->duration_s;
+    const struct result *const *a = va, *const *b = vb;
+    double x = (*a)->duration_s, y = (*b)->duration_s;
 
     return x == y ? by_end(va, vb) : x > y ? -1 : 1;
+}
+
+static void
+sort(const struct results *r, enum page_sort by, const struct result **rows,
+     size_t n)
+{
+    switch (by) {
+    case PAGE_VALUE:
+        results_sort(r, rows, n);
+        break;
+    case PAGE_ENDED:
+        break;
+    case PAGE_TRIAL:
+        qsort(rows, n, sizeof *rows, by_trial);
+        break;
+    case PAGE_DURATION:
+        qsort(rows, n, sizeof *rows, by_duration);
+        break;
+    }
 }
 
 int
 page_of_results(struct page *p, const struct results *r,
                 const struct page_want *want, struct err *err)
 {
-    static int (*const orders[])(const void *, const void *) = {
-        [PAGE_ENDED] = by_end,
-        [PAGE_VALUE] = by_value,
-        [PAGE_TRIAL] = by_trial,
-        [PAGE_DURATION] = by_duration,
-    };
-    struct row *rows = calloc(r->n + 1, sizeof *rows);
     uint64_t first = (want->number - 1) * want->per_page;
 
     *p = (struct page){.rows = calloc(r->n + 1, sizeof *p->rows)};
-    if (rows == NULL || p->rows == NULL) {
-        free(rows);
+    if (p->rows == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    }
     for (size_t i = 0; i < r->n; i++)
-        if (want->status == NULL ||
-            strcmp(want->status, r->items[i].status) == 0)
-            rows[p->total++] = (struct row){
-                &r->items[i], results_counts(&r->items[i]), r->minimize};
-    qsort(rows, p->total, sizeof *rows, orders[want->sort]);
-    for (uint64_t i = first; i < p->total && p->n < want->per_page; i++)
-        p->rows[p->n++] = rows[i].item;
-    free(rows);
+        if (trial_state_of(r->items[i].status) != TRIAL_INTERRUPTED &&
+            (want->status == NULL ||
+             strcmp(want->status, r->items[i].status) == 0))
+            p->rows[p->total++] = &r->items[i];
+    sort(r, want->sort, p->rows, p->total);
+    if (first < p->total) {
+        p->n = p->total - first < want->per_page ? p->total - first
+                                                 : want->per_page;
+        memmove(p->rows, p->rows + first, p->n * sizeof *p->rows);
+    }
     return 0;
 }
 
@@ -202,9 +194,8 @@ struct order {
 };
 
 static const struct order orders[] = {
+    [PAGE_VALUE] = {"trials_by_value", TABLES_BEST_FIRST},
     [PAGE_ENDED] = {"trials_by_end", "ended"},
-    [PAGE_VALUE] = {"trials_by_value",
-                    "counts DESC, CASE WHEN counts THEN value END %s, ended"},
     [PAGE_TRIAL] = {"trials_by_name", "length(trial), trial, ended"},
     [PAGE_DURATION] = {"trials_by_duration", "duration_s DESC, ended"},
 };
@@ -291,6 +282,7 @@ read_row(const struct reading *r, struct sql_query *q, struct result *out,
         .parameters = text_of(r, q, 10),
         .from = text_of(r, q, 11),
         .from_how = text_of(r, q, 12),
+        .budget = s->real(q, 13),
     };
     number_parse_u64(seed, strlen(seed), &out->seed);
     return out->trial != NULL && out->parameter_id != NULL &&
@@ -305,7 +297,7 @@ static struct sql_query *
 select_rows(const struct reading *r, struct err *err)
 {
     const struct order *o = &orders[r->want->sort];
-    char by[128], text[SQL_MAX];
+    char by[256], text[SQL_MAX];
     struct sql_query *q;
 
     snprintf(by, sizeof by, o->by, r->direction);
@@ -313,7 +305,7 @@ select_rows(const struct reading *r, struct err *err)
         text, sizeof text,
         "SELECT trial, parameter_id, seed, status, why, ended_by, value, "
         "latest, duration_s, intermediates, parameters, "
-        "coalesce(from_trial, ''), coalesce(from_how, '') FROM trials "
+        "coalesce(from_trial, ''), coalesce(from_how, ''), budget FROM trials "
         "WHERE trial IN (SELECT trial FROM trials INDEXED BY %s WHERE ended IS "
         "NOT NULL AND (?1 IS NULL OR status = ?1) ORDER BY %s LIMIT ?2 "
         "OFFSET ?3) ORDER BY %s",

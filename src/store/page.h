@@ -14,8 +14,8 @@ struct results;
 struct sql;
 
 enum page_sort {
+    PAGE_VALUE,    /* the best first: results_sort() */
     PAGE_ENDED,    /* in the order of their ends */
-    PAGE_VALUE,    /* the best first; those without a result that counts last */
     PAGE_TRIAL,    /* by their ids */
     PAGE_DURATION, /* the longest first */
 };
@@ -35,7 +35,7 @@ struct page {
     struct result *own;
 };
 
-/* Reads "ended", "value", "trial" or "duration"; -1: err tells. */
+/* Reads "value", "ended", "trial" or "duration"; -1: err tells. */
 int page_sort_parse(const char *word, enum page_sort *out, struct err *err);
 
 /* Makes a page of results, whose rows it borrows. */

@@ -174,21 +174,13 @@ json_text(struct jval object, const char *key)
     return jval_get(object, key, &v) ? jval_copy_text(v) : strdup("null");
 }
 
-static bool
-counts(struct store_value status, struct store_value value)
-{
-    const struct result item = {.status = (char *)status.text,
-                                .has_value = value.type == SQL_REAL};
-
-    return status.type == SQL_TEXT && results_counts(&item);
-}
-
-/* The seed as it is written: it has 64 bits, and no sign. */
+/* Writes the seed as it stands in the line: it has 64 bits, and no sign. */
 static int
-add_trial(struct rows *r, struct jval line, int64_t number, struct err *err)
+add_trial(struct rows *r, struct jval line, const struct result *item,
+          int64_t number, struct err *err)
 {
-    struct store_value status = rows_text(line, "status");
-    struct store_value value = rows_number(line, "value");
+    double result;
+    bool compared = results_value(item, &result);
     char *id = json_text(line, "parameter_id"), *seed = json_text(line, "seed");
     char *parameters = json_text(line, "parameters");
     int rc;
@@ -197,12 +189,15 @@ add_trial(struct rows *r, struct jval line, int64_t number, struct err *err)
              ? err_set(err, ERR_MEMORY, "out of memory")
              : STORE_RUN(
                    r->store, STORE_RESULT, err, rows_text(line, "trial"),
-                   store_text(id), store_text(seed), store_int(number), status,
-                   rows_text(line, "why"), rows_text(line, "ended_by"), value,
-                   store_int(counts(status, value)),
-                   rows_number(line, "latest"), rows_number(line, "duration_s"),
+                   store_text(id), store_text(seed), store_int(number),
+                   rows_text(line, "status"), rows_text(line, "why"),
+                   rows_text(line, "ended_by"), rows_number(line, "value"),
+                   store_int(results_counts(item)), rows_number(line, "latest"),
+                   rows_number(line, "duration_s"),
                    rows_count(line, "intermediates"), store_text(parameters),
-                   rows_text(line, "from"), rows_text(line, "from_how"));
+                   rows_text(line, "from"), rows_text(line, "from_how"),
+                   item->budget > 0 ? store_real(item->budget) : store_null(),
+                   compared ? store_real(result) : store_null());
     free(id);
     free(seed);
     free(parameters);
@@ -246,11 +241,16 @@ rows_add_result(struct rows *r, const char *line, size_t len, int64_t number,
 {
     struct json *doc = json_parse(line, len, JSON_STRICT, NULL);
     struct store_value trial;
+    struct result item;
     bool known;
     int rc = 1;
 
     if (doc == NULL)
         return 1;
+    if (results_line(line, len, &item) != 0) {
+        json_free(doc);
+        return 1;
+    }
     trial = rows_text(json_root(doc), "trial");
     if (trial.type == SQL_TEXT) {
         rc = STORE_RUN(r->store, STORE_HAS_PARAMETERS, err, trial);
@@ -258,12 +258,13 @@ rows_add_result(struct rows *r, const char *line, size_t len, int64_t number,
         if (known)
             store_reset(r->store, STORE_HAS_PARAMETERS);
         if (rc >= 0)
-            rc = add_trial(r, json_root(doc), number, err);
+            rc = add_trial(r, json_root(doc), &item, number, err);
         if (rc == 0)
             rc = add_decision(r, json_root(doc), number, err);
         if (rc == 0)
             rc = add_parameters(r, json_root(doc), trial, known, err);
     }
+    result_fini(&item);
     json_free(doc);
     return rc;
 }

@@ -33,12 +33,13 @@ static const char *const texts[] = {
     [STORE_RESULT] =
         "INSERT INTO trials (trial, parameter_id, seed, ended, status, why, "
         "ended_by, value, counts, latest, duration_s, intermediates, "
-        "parameters, from_trial, from_how) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-        "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT (trial) DO UPDATE SET "
+        "parameters, from_trial, from_how, budget, result) VALUES (?1, ?2, ?3, "
+        "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
+        "ON CONFLICT (trial) DO UPDATE SET "
         "parameter_id = ?2, seed = ?3, ended = ?4, status = ?5, why = ?6, "
         "ended_by = ?7, value = ?8, counts = ?9, latest = ?10, "
         "duration_s = ?11, intermediates = ?12, parameters = ?13, "
-        "from_trial = ?14, from_how = ?15",
+        "from_trial = ?14, from_how = ?15, budget = ?16, result = ?17",
     [STORE_ATTEMPT_STARTED] =
         "INSERT INTO attempts (trial, attempt, started_us, pid) VALUES (?1, "
         "?2, ?3, ?4) ON CONFLICT (trial, attempt) DO UPDATE SET "

@@ -2,7 +2,6 @@
 #include "store/tables.h"
 
 #include "core/buf.h"
-#include "trial/files.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,6 +40,10 @@ static const char tables[] =
     "  ended_by TEXT,      -- itself, assessor, tuner, ...\n"
     "  value REAL,         -- the final result\n"
     "  counts INTEGER,     -- 1: it has one, and did not fail\n"
+    "  budget REAL,        -- TRIAL_BUDGET; null: none\n"
+    "  result REAL,        -- by which it is compared: value, where it\n"
+    "                      -- counts, or the latest one of a trial that was\n"
+    "                      -- paused at the end of its budget; null: neither\n"
     "  latest REAL,        -- the last intermediate result\n"
     "  duration_s REAL,\n"
     "  intermediates INTEGER,\n"
@@ -128,12 +131,10 @@ tables_write(struct buf *out, const char *best)
     buf_add_text(out, tables);
     buf_printf(out,
                "CREATE VIEW v_best AS\n"
-               "  SELECT trial, value, status, duration_s, parameters\n"
-               "  FROM trials t WHERE counts = 1 ORDER BY coalesce(\n"
-               "    (SELECT p.value FROM parameters p WHERE p.trial = t.trial\n"
-               "      AND p.name = '" TRIAL_BUDGET_PARAMETER
-               "' AND p.type = 'number'), 0) DESC,\n"
-               "    value %s, ended;\n",
+               "  SELECT trial, result AS value, status, duration_s,\n"
+               "    parameters\n"
+               "  FROM trials WHERE result IS NOT NULL\n"
+               "  ORDER BY budget DESC, result %s, ended;\n",
                best);
 }
 
@@ -143,8 +144,7 @@ tables_write_indexes(struct buf *out, const char *best)
     buf_add_text(out, indexes);
     buf_printf(out,
                "CREATE INDEX trials_by_value ON trials\n"
-               "  (counts DESC, CASE WHEN counts THEN value END %s, ended, "
-               "status);\n",
+               "  (" TABLES_BEST_FIRST ", ended, status);\n",
                best);
 }
 

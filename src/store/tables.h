@@ -11,7 +11,14 @@
 
 struct buf;
 
-#define TABLES_VERSION 4
+#define TABLES_VERSION 5
+
+/* The order of results_sort(), with the order of values, "ASC" or "DESC", in
+ * the place of %s. */
+#define TABLES_BEST_FIRST                                                 \
+    "result IS NULL, CASE WHEN result IS NOT NULL THEN budget END DESC, " \
+    "result %s, CASE WHEN result IS NOT NULL THEN ended END, "            \
+    "length(trial), trial"
 
 /* Writes the tables, and the views that do not depend on the parameters; `best`
  * is the order of values, "ASC" or "DESC". */

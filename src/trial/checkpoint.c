@@ -6,6 +6,7 @@
 #include "core/folder.h"
 #include "core/number.h"
 #include "trial/files.h"
+#include "trial/note.h"
 #include "trial/report.h"
 
 #include <dirent.h>
@@ -87,33 +88,6 @@ move(const char *from, const char *home, uint64_t *number, struct err *err)
     return 0;
 }
 
-static int
-commit(const char *folder, const char *home, const char *trial_folder,
-       uint64_t *number, struct err *err)
-{
-    if (folder_is_empty(folder))
-        return err_set(err, ERR_INPUT,
-                       "%s: nothing was saved into it, expected files", folder);
-    if (folder_sync(folder, err) != 0 || move(folder, home, number, err) != 0 ||
-        sync_folder(home, err) != 0)
-        return -1;
-    return report_checkpoint(trial_folder, *number, err);
-}
-
-int
-checkpoint_commit(const char *saving, const char *trial_folder,
-                  uint64_t *number, struct err *err)
-{
-    char *home = parent(saving, err);
-    int rc =
-        home == NULL ? -1 : commit(saving, home, trial_folder, number, err);
-
-    if (rc == 0 && mkdir(saving, 0700) != 0 && errno != EEXIST)
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", saving);
-    free(home);
-    return rc;
-}
-
 /* The last part of a path, without slashes behind it. */
 static char *
 last_part(const char *path)
@@ -149,27 +123,93 @@ copy_into(const char *path, const char *folder, struct err *err)
     return rc;
 }
 
-int
-checkpoint_save(const char *saving, const char *trial_folder,
-                char *const paths[], size_t n, uint64_t *number,
-                struct err *err)
+/* Copies these files and folders into a new folder beside `saving`. */
+static int
+copy_all(struct checkpoint_draft *d, const char *saving,
+         const char *const paths[], size_t n, struct err *err)
 {
-    char *home = parent(saving, err), *own = NULL;
-    int rc = home == NULL ? -1 : 0;
+    char *own;
 
-    if (rc == 0 && (asprintf(&own, "%s.XXXXXX", saving) < 0)) {
-        own = NULL;
-        rc = err_set(err, ERR_MEMORY, "out of memory");
+    if (asprintf(&own, "%s.XXXXXX", saving) < 0)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (mkdtemp(own) == NULL) {
+        err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", own);
+        free(own);
+        return -1;
     }
-    if (rc == 0 && mkdtemp(own) == NULL)
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", own);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = copy_into(paths[i], own, err);
+    d->folder = own;
+    for (size_t i = 0; i < n; i++)
+        if (copy_into(paths[i], own, err) != 0)
+            return -1;
+    return 0;
+}
+
+int
+checkpoint_draft(struct checkpoint_draft *d, const char *saving,
+                 const char *const paths[], size_t n, struct err *err)
+{
+    int rc = 0;
+
+    *d = (struct checkpoint_draft){
+        .saving = n == 0 || (n == 1 && strcmp(paths[0], saving) == 0)};
+    d->home = parent(saving, err);
+    if (d->home == NULL)
+        rc = -1;
+    else if (!d->saving)
+        rc = copy_all(d, saving, paths, n, err);
+    else if ((d->folder = strdup(saving)) == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    if (rc == 0 && folder_is_empty(d->folder))
+        rc =
+            err_set(err, ERR_INPUT,
+                    "%s: nothing was saved into it, expected files", d->folder);
     if (rc == 0)
-        rc = commit(own, home, trial_folder, number, err);
-    if (rc != 0 && own != NULL)
-        folder_remove(own);
-    free(own);
-    free(home);
+        rc = folder_sync(d->folder, err);
+    if (rc != 0)
+        checkpoint_drop(d);
     return rc;
+}
+
+int
+checkpoint_publish(struct checkpoint_draft *d, const char *trial_folder,
+                   struct err *err)
+{
+    uint64_t number = 0;
+    int rc = move(d->folder, d->home, &number, err);
+
+    if (rc == 0)
+        rc = sync_folder(d->home, err);
+    if (rc == 0)
+        rc = report_checkpoint(trial_folder, number, err);
+    if (rc == 0 && d->saving && mkdir(d->folder, 0700) != 0 && errno != EEXIST)
+        rc =
+            err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", d->folder);
+    return rc;
+}
+
+void
+checkpoint_note(const char *trial_folder, const char *const paths[], size_t n)
+{
+    char *home = realpath(trial_folder, NULL);
+    size_t len = home == NULL ? 0 : strlen(home);
+
+    for (size_t i = 0; home != NULL && i < n; i++) {
+        char *path = realpath(paths[i], NULL);
+
+        if (path != NULL && (strncmp(path, home, len) != 0 || path[len] != '/'))
+            note_add(trial_folder, TRIAL_SAVED_FROM, path,
+                     TRIAL_SAVED_FROM_LINE);
+        free(path);
+    }
+    free(home);
+}
+
+void
+checkpoint_drop(struct checkpoint_draft *d)
+{
+    if (d->folder != NULL && !d->saving)
+        folder_remove(d->folder); /* gone, where it has a number */
+    free(d->folder);
+    free(d->home);
+    *d = (struct checkpoint_draft){0};
 }

@@ -17,6 +17,7 @@
  *   parameters.tsv   manager     trial (trial.h, `tunepipe trial param`)
  *   metrics          trial       manager
  *   answers          (a FIFO)    manager writes, a trial that waits reads
+ *   absent           trial       manager
  *   parameter.cfg    manager     trial (NNI's API)
  *   .nni/metrics     trial       manager (NNI's API)
  *   stdout, stderr   trial       people
@@ -38,7 +39,9 @@
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
 
-/* The parameters the trial got, one line of JSON. */
+/* The parameters the trial got, one line of JSON: those of its TR, but that
+ * numbers of a type whose bounds and step are whole are integers, 96, not 96.0.
+ */
 #define TRIAL_PARAMETERS_JSON "parameters.json"
 
 /* The parameters flattened, for programs without a JSON parser.  One line per
@@ -52,12 +55,28 @@
  * so a line has exactly one TAB.  No other backslash sequence occurs. */
 #define TRIAL_PARAMETERS_TSV "parameters.tsv"
 
+/* Two files of notes: texts without control characters, a line each and each
+ * once, in the order in which they came up; none more once the file has
+ * TRIAL_NOTE_MAX bytes.  Whether they tell of a mistake knows the manager.
+ *
+ * Names of parameters that the trial asked for and does not have, lines of less
+ * than TRIAL_ABSENT_LINE bytes: a mistake by the search space.  Files and
+ * folders outside its own folder of which it saved copies as a checkpoint, by
+ * their absolute paths without symbolic links, lines of less than
+ * TRIAL_SAVED_FROM_LINE bytes: a mistake where another trial did that, too. */
+#define TRIAL_ABSENT "absent"
+#define TRIAL_ABSENT_LINE 512
+#define TRIAL_SAVED_FROM "saved-from"
+#define TRIAL_SAVED_FROM_LINE 4096
+#define TRIAL_NOTE_MAX 32768
+
 /* What the trial reports.  Appended to with O_APPEND, one write(2) per line:
  *
  *   intermediate JSON<LF>
  *   final JSON<LF>
  *   done JSON<LF>         a final result; the manager then ends the trial
  *   checkpoint NUMBER<LF> one was saved (below)
+ *   refused<LF>           a final result was to be reported that is none
  *
  * `done` counts among the final results; what is reported behind it is not
  * used.  The trial has then succeeded, however it ends: SIGTERM to all its
@@ -73,12 +92,14 @@
  * before it, from 0, where a line's type is decided by its first word and the
  * space behind it alone: a line whose JSON is bad, or that is too long, is
  * reported and not sent, but keeps its number.  A line that begins otherwise
- * is reported and has none. */
+ * is reported and has none.  `refused` is no metric: it tells whoever looks for
+ * the result that there was something. */
 #define TRIAL_METRICS "metrics"
 #define TRIAL_METRIC_INTERMEDIATE "intermediate "
 #define TRIAL_METRIC_FINAL "final "
 #define TRIAL_METRIC_DONE "done "
 #define TRIAL_METRIC_CHECKPOINT "checkpoint "
+#define TRIAL_METRIC_REFUSED "refused"
 #define TRIAL_METRIC_MAX (1024 * 1024)
 
 /* A trial that waits for the answer to its intermediate report says so at the
@@ -121,7 +142,8 @@
  * NNI 1.x or 2.x runs as it is (that API also keeps a trial.log here).
  *
  * The parameters are the payload of the TR, byte for byte: an object whose
- * member "parameters" is what parameters.json holds.
+ * member "parameters" is what parameters.json holds, with numbers as NNI writes
+ * them, 96.0.
  *
  * The metrics are records, appended one behind the other: the code, the length
  * of what follows in bytes in six digits, and so much JSON; NNI ends it with
@@ -173,7 +195,11 @@
  * To save: sync every file and folder within, rename saving.* to the number
  * behind the highest (and to the next where that exists by now), sync the
  * trial's folder of checkpoints, append `checkpoint NUMBER` to TRIAL_METRICS,
- * and, after saving.A itself, make that anew.  A process that dies on the way
+ * and, after saving.A itself, make that anew.  The state behind a step is saved
+ * behind the report of that step, since steps.NUMBER counts what stands before
+ * that line.  Who reports and saves in one does so between: sync, append
+ * `intermediate`, rename and the rest, and only then wait for an answer; so at
+ * no moment is a step reported twice or lost.  A process that dies on the way
  * leaves what nobody is given: the manager removes every saving.* when the
  * trial ends and before another attempt of it begins.
  *

@@ -5,7 +5,9 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "trial/files.h"
+#include "trial/note.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,4 +150,10 @@ params_names(const struct params *params, size_t *n)
 {
     *n = params->n;
     return params->names;
+}
+
+void
+params_note_absent(const char *folder, const char *name)
+{
+    note_add(folder, TRIAL_ABSENT, name, TRIAL_ABSENT_LINE);
 }

@@ -18,6 +18,10 @@ void params_free(struct params *params);
  * name. */
 const char *params_find(const struct params *params, const char *name);
 
+/* Notes in the trial's folder that it asked for a parameter that it does not
+ * have (trial/files.h, TRIAL_ABSENT); a failure costs the note. */
+void params_note_absent(const char *folder, const char *name);
+
 /* The names of all parameters, borrowed, in the order of the file, for
  * nearest_hint(). */
 const char *const *params_names(const struct params *params, size_t *n);

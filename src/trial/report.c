@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -228,15 +229,36 @@ append_in(const char *folder, const struct buf *line, off_t *end,
 }
 
 static int
+append_text(const char *folder, const char *text, struct err *err)
+{
+    struct buf line;
+    off_t end;
+    int status;
+
+    buf_init(&line, TRIAL_METRIC_MAX);
+    buf_add_text(&line, text);
+    buf_add_char(&line, '\n');
+    status = buf_check(&line, "a line of " TRIAL_METRICS, err);
+    if (status == 0)
+        status = append_in(folder, &line, &end, err);
+    buf_fini(&line);
+    return status;
+}
+
+static int
 report(const char *folder, enum report_type type, const char *json,
        const char *mark, off_t *end, struct err *err)
 {
     struct buf line;
     int status = -1;
 
+    if (report_check(json, err) != 0) {
+        if (type != REPORT_INTERMEDIATE)
+            append_text(folder, TRIAL_METRIC_REFUSED, NULL);
+        return -1;
+    }
     buf_init(&line, TRIAL_METRIC_MAX);
-    if (report_check(json, err) == 0 &&
-        make_line(&line, type, json, mark, err) == 0)
+    if (make_line(&line, type, json, mark, err) == 0)
         status = append_in(folder, &line, end, err);
     buf_fini(&line);
     return status;
@@ -246,17 +268,10 @@ int
 report_checkpoint(const char *folder, unsigned long long number,
                   struct err *err)
 {
-    struct buf line;
-    off_t end;
-    int status;
+    char line[sizeof TRIAL_METRIC_CHECKPOINT + 24];
 
-    buf_init(&line, TRIAL_METRIC_MAX);
-    buf_printf(&line, TRIAL_METRIC_CHECKPOINT "%llu\n", number);
-    status = buf_check(&line, "checkpoint", err);
-    if (status == 0)
-        status = append_in(folder, &line, &end, err);
-    buf_fini(&line);
-    return status;
+    snprintf(line, sizeof line, TRIAL_METRIC_CHECKPOINT "%llu", number);
+    return append_text(folder, line, err);
 }
 
 int
@@ -347,17 +362,24 @@ await(int fd, off_t end)
 }
 
 int
-report_wait(const char *folder, const char *json, bool hears,
-            enum report_answer *answer, struct err *err)
+report_intermediate(const char *folder, const char *json, enum report_wait wait,
+                    const struct report_then *then, enum report_answer *answer,
+                    struct err *err)
 {
-    int fd = open_answers(folder), status;
-    const char *mark = fd < 0  ? ""
-                       : hears ? TRIAL_METRIC_HEARS
-                               : TRIAL_METRIC_WAITS;
+    int fd = wait == REPORT_NO_WAIT ? -1 : open_answers(folder), status;
+    const char *mark = fd < 0                ? ""
+                       : wait == REPORT_HEAR ? TRIAL_METRIC_HEARS
+                                             : TRIAL_METRIC_WAITS;
     off_t end;
 
+    *answer = REPORT_GO;
     status = report(folder, REPORT_INTERMEDIATE, json, mark, &end, err);
-    *answer = status == 0 && fd >= 0 ? await(fd, end) : REPORT_GO;
+    if (status == 0 && then != NULL)
+        status = then->act(then->ctx, err);
+    if (status == 0 && fd >= 0)
+        *answer = await(fd, end);
+    if (wait != REPORT_HEAR)
+        *answer = REPORT_GO;
     if (fd >= 0)
         close(fd);
     return status;

@@ -18,7 +18,8 @@ int report_check(const char *json, struct err *err);
 
 /* Checks, then appends the line to FOLDER/metrics with one write; line ends in
  * `json` become spaces.  On failure nothing was reported, unless the error
- * says that a part was written (a full disk). */
+ * says that a part was written (a full disk); a final result that is refused
+ * leaves the word that it was. */
 int report_append(const char *folder, enum report_type type, const char *json,
                   struct err *err);
 
@@ -28,11 +29,26 @@ enum report_answer { REPORT_GO, REPORT_STOP, REPORT_PAUSE, REPORT_FINISH };
 /* The word for it in a trial's `answers`. */
 const char *report_answer_word(enum report_answer answer);
 
-/* Reports an intermediate result and waits until the manager has answered. Goes
- * on at once where nobody answers.  With `hears` false the trial only waits,
- * and *answer does not matter. */
-int report_wait(const char *folder, const char *json, bool hears,
-                enum report_answer *answer, struct err *err);
+/* How the trial waits for the answer to an intermediate result. */
+enum report_wait {
+    REPORT_NO_WAIT,
+    REPORT_WAIT, /* it goes on whatever comes */
+    REPORT_HEAR, /* it ends by itself when told (--sync) */
+};
+
+/* What is done between a report's line and the wait for its answer; -1 ends
+ * that wait before it begins. */
+struct report_then {
+    int (*act)(void *ctx, struct err *err);
+    void *ctx;
+};
+
+/* Reports an intermediate result, then does `then` (NULL: nothing), then waits
+ * until the manager has answered.  Goes on at once where nobody answers;
+ * *answer is REPORT_GO unless the trial hears. */
+int report_intermediate(const char *folder, const char *json,
+                        enum report_wait wait, const struct report_then *then,
+                        enum report_answer *answer, struct err *err);
 
 /* Tells the manager, which counts it, that a checkpoint was saved. */
 int report_checkpoint(const char *folder, unsigned long long number,

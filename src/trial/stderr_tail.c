@@ -11,6 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+char *
+stderr_tail_folder(const char *attempt)
+{
+    char *command = file_join(attempt, TRIAL_COMMAND);
+    char *prepare = file_join(attempt, TRIAL_PREPARE), *folder = NULL;
+
+    if (command != NULL && prepare != NULL)
+        folder = access(command, F_OK) != 0 && access(prepare, F_OK) == 0
+                     ? strdup(prepare)
+                     : strdup(attempt);
+    free(command);
+    free(prepare);
+    return folder;
+}
+
 size_t
 stderr_tail_read(const char *folder, char text[STDERR_TAIL_MAX])
 {
@@ -27,6 +42,29 @@ stderr_tail_read(const char *folder, char text[STDERR_TAIL_MAX])
         close(fd);
     free(path);
     return n > 0 ? (size_t)n : 0;
+}
+
+bool
+stderr_tail_lines(const char *folder, size_t most,
+                  void (*take)(void *ctx, const char *line, size_t len),
+                  void *ctx)
+{
+    char text[STDERR_TAIL_MAX];
+    size_t len = stderr_tail_read(folder, text), lines = 0;
+    const char *end = text + len, *at = end;
+
+    if (at > text && at[-1] == '\n')
+        at = --end;
+    while (at > text && (at[-1] != '\n' || ++lines < most))
+        at--;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = newline != NULL ? newline : end;
+
+        take(ctx, at, (size_t)(stop - at));
+        at = stop + 1;
+    }
+    return len > 0;
 }
 
 void

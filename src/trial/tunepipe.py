@@ -10,11 +10,14 @@
     tunepipe.final(accuracy)
 
 One file for Python 3.6 and later that needs nothing beside it: tunepipe puts
-it on the PYTHONPATH of its trials; for a run by hand copy it anywhere.
+it on the PYTHONPATH of its trials.  A run by hand has to find it, too:
 
-Outside tunepipe (TUNEPIPE_TRIAL_DIR is not set) parameters have their defaults
-and reports go to stdout ("intermediate 0.93"), so the program also runs by
-hand.
+    PYTHONPATH=PREFIX/share/tunepipe python3 trial.py
+
+PREFIX being where tunepipe was installed (from its source: src/trial).  Outside
+tunepipe (TUNEPIPE_TRIAL_DIR is not set) parameters have the defaults that
+param() is given, and reports go to stdout ("intermediate 0.93").  One trial of
+an experiment, exactly as it was: `tunepipe rerun TRIAL`.
 
 There is no state: threads and child processes of the trial may call everything
 at any time, and lines reported at once stay whole.  A file that cannot be read
@@ -22,6 +25,7 @@ or written raises OSError.
 """
 
 import contextlib
+import difflib
 import errno
 import fcntl
 import json
@@ -32,9 +36,11 @@ import sys
 import tempfile
 
 __all__ = ["params", "param", "report", "final", "seed", "Stop", "Pause",
-           "Finish", "checkpoint", "restore_dir", "restored_step", "budget"]
+           "Finish", "trial_dir", "checkpoint", "restore_dir", "restored_step",
+           "budget"]
 
 _LINE_MAX = 1024 * 1024
+_OF_TUNERS = ("TRIAL_BUDGET", "load_checkpoint_dir", "save_checkpoint_dir")
 
 
 def _path(name):
@@ -46,40 +52,106 @@ def _path(name):
 def params():
     """All parameters, as a dict in the order of the search space.
 
-    A nested choice is a dict with its name as "_name".  Outside tunepipe the
-    dict is empty.
+    A nested choice is a dict with its name as "_name".  What some tuners add is
+    left out, so that Model(**tunepipe.params()) runs with any of them:
+    TRIAL_BUDGET, see budget(), load_checkpoint_dir and save_checkpoint_dir;
+    param() gives these, too.  Outside tunepipe the dict is empty.  The KeyError
+    of a name that it lacks names the nearest.
     """
+    value = _given()
+    if isinstance(value, dict):
+        for name in _OF_TUNERS:
+            if name in value:
+                value.added[name] = value.pop(name)
+    return value
+
+
+def _given():
     path = _path("parameters.json")
     if path is None:
-        return {}
+        return _Params()
     with open(path, encoding="utf-8") as file:
-        return json.load(file)
+        return json.load(file, object_pairs_hook=_Params)
+
+
+class _Params(dict):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.added = {}  # by tuners: found by who asks for it by its name
+
+    def __missing__(self, name):
+        if name in self.added:
+            return self.added[name]
+        near = difflib.get_close_matches(str(name), self, 1)
+        hint = " (did you mean %r?)" % near[0] if near else ""
+        if _path("") is None:
+            hint = (": outside tunepipe run there are none, give a default: "
+                    "tunepipe.param(%r, 0.1)" % name)
+        raise KeyError("this trial has no parameter %r%s" % (name, hint))
 
 
 def param(name, default=None):
     """The value of one parameter, or the default where there is none.
 
     What a nested choice chose is "activation/_name", its own parameters are
-    "activation/slope".
+    "activation/slope".  Of a name that the search space does not have, either,
+    tunepipe warns once, with the nearest.
     """
-    value = params()
+    value = _given()
     if isinstance(value, dict) and name in value:
         return value[name]
     for part in name.split("/"):
         if not isinstance(value, dict) or part not in value:
+            _note_absent(name)
             return default
         value = value[part]
     return value
 
 
-def seed(default=0):
-    """This trial's seed, 64 bits without a sign.
+def _note_absent(name):
+    """For tunepipe, which knows whether the search space has it."""
+    if name != "TRIAL_BUDGET":
+        _note("absent", name.encode("utf-8", "replace"), 512)
 
-    It is the same whenever the experiment is repeated with its seed; the
-    default outside tunepipe.
+
+def _note(file, text, limit):
+    """Adds a line to a file in the trial's folder, once."""
+    path, line = _path(file), text + b"\n"
+    if path is None or text == b"" or len(line) >= limit or min(text) < 32:
+        return
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    flags |= os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with open(os.open(path, flags, 0o600), "r+b", buffering=0) as file:
+            noted = file.read()
+            if len(noted) < 32768 and line not in noted.splitlines(True):
+                file.write(line)
+    except OSError:
+        pass  # that costs the note
+
+
+def seed(default=0, bits=32):
+    """This trial's seed, from 0 to what numpy and scikit-learn take, 2**32 - 1.
+
+        SGDClassifier(random_state=tunepipe.seed(1))
+
+    It is the last 32 bits of TUNEPIPE_SEED, which has 64: all of these are
+    seed(bits=64), for what takes as many, such as random.seed() and
+    torch.manual_seed(); 31 are for what wants a C int.  It is the same whenever
+    the experiment is repeated with its seed; the default outside tunepipe.
     """
     text = os.environ.get("TUNEPIPE_SEED", "")
-    return int(text) if text.isdigit() else default
+    return int(text) % (1 << bits) if text.isdigit() else default
+
+
+def trial_dir():
+    """The trial's own folder, an absolute path: the place for its files.
+
+    All trials of an experiment have the same working directory, several at a
+    time: what one writes there under a name of no trial, another writes, too.
+    Outside tunepipe the working directory.
+    """
+    return os.environ.get("TUNEPIPE_TRIAL_DIR") or os.getcwd()
 
 
 class Stop(SystemExit):
@@ -115,7 +187,7 @@ def budget(default=0):
     return param("TRIAL_BUDGET", default)
 
 
-def report(value, sync=False, done=False):
+def report(value, sync=False, done=False, checkpoint=None):
     """Reports an intermediate result: once per epoch or step.
 
     The value is a number in the units that the experiment optimises (whatever
@@ -124,29 +196,56 @@ def report(value, sync=False, done=False):
 
     With sync the call returns when the value has been judged, and raises Stop,
     or Pause or Finish, which are kinds of it, when the trial should end now, by
-    itself (after the experiment's grace it is ended).  Where nobody answers it returns at once: outside
-    tunepipe, and when the manager has died, now or meanwhile.
+    itself (after the experiment's grace it is ended).  Where nobody answers it
+    returns at once: outside tunepipe, and when the manager has died, now or
+    meanwhile.
+
+    With checkpoint, the path of a file or folder, or a list of such, copies of
+    these are saved as the checkpoint behind this result:
+
+        path = os.path.join(tunepipe.trial_dir(), "model.pt")
+        torch.save(model, path)
+        tunepipe.report(accuracy, checkpoint=path)
+
+    All trials have the same working directory: the path is one that no other
+    writes to.  The copies are the trial's state behind the step whose result
+    this is.  The order is the right one: they are on stable storage before the
+    result is reported, and a checkpoint before it is judged, so that whoever
+    goes on from it (restore_dir() then holds "model.pt") does no step twice.
+    OSError where they cannot be copied: nothing is reported then.
 
     With done it is the trial's result instead, and the trial has done its work:
-    it has succeeded, and what runs on is ended.  No assessor judges a result:
-    both together raise ValueError.
+    it has succeeded, and what runs on is ended.  No assessor judges a result,
+    and nobody goes on behind it: with sync or checkpoint it raises ValueError.
     """
     if done and sync:
         raise ValueError("sync is for intermediate results: no assessor "
                          "judges a final one")
+    if done and checkpoint is not None:
+        raise ValueError("checkpoint is for intermediate results, a step's "
+                         "state with its value: nobody goes on behind a final "
+                         "one")
+    text = _spell(value)
     if done:
-        _append("done " + _spell(value))
+        _append("done " + text)
         return
-    text = "intermediate " + _spell(value)
-    if sync:
-        ends = _ENDS.get(_wait(text + "\t\t"))
-        if ends is not None:
-            raise ends(0)
-        return
+    with _drafted(checkpoint) as publish:
+        word = _intermediate(text, sync, publish)
+    ends = _ENDS.get(word) if sync else None
+    if ends is not None:
+        raise ends(0)
+
+
+def _intermediate(text, hears, then):
+    """Reports, does `then`, and where it has to, waits for the answer."""
+    text = "intermediate " + text
+    if hears:
+        return _wait(text, "\t\t", then)
     if os.environ.get("TUNEPIPE_LOCKSTEP") == "1":
-        _wait(text + "\t")
-    else:
-        _append(text)
+        return _wait(text, "\t", then)
+    _append(text)
+    then()
+    return None
 
 
 _ENDS = {b"stop": Stop, b"pause": Pause, b"finish": Finish}
@@ -167,16 +266,16 @@ def checkpoint():
     What was written into the folder is saved at the end of the block, unless
     that raises; OSError when it is empty or cannot be saved.  Outside tunepipe
     the folder is removed again.
+
+    The state behind a step is saved behind the report of that step, not before:
+    a checkpoint counts the results that were reported by then, so that whoever
+    goes on from one that was saved before does that step twice.
+    report(value, checkpoint=PATH) does both in the right order.
     """
-    saving = os.environ.get("TUNEPIPE_CHECKPOINT_DIR")
-    folder = _make_folder(saving)
-    try:
+    with _draft() as (folder, publish):
         yield folder
-        if saving:
-            number = _commit(folder, os.path.dirname(saving))
-            _append("checkpoint %d" % number)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _sync_all(folder)
+        publish()
 
 
 def restore_dir():
@@ -198,6 +297,65 @@ def restored_step():
     return int(text) if text.isdigit() else 0
 
 
+@contextlib.contextmanager
+def _draft():
+    """A folder to save into, and what makes it a checkpoint once it is synced;
+    without that it is removed."""
+    saving = os.environ.get("TUNEPIPE_CHECKPOINT_DIR")
+    folder = _make_folder(saving)
+
+    def publish():
+        if saving:
+            number = _give_number(folder, os.path.dirname(saving))
+            _append("checkpoint %d" % number)
+
+    try:
+        yield folder, publish
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _drafted(paths):
+    """What publishes copies of these files and folders; of None, nothing."""
+    if paths is None:
+        yield lambda: None
+        return
+    if isinstance(paths, (str, bytes)) or hasattr(paths, "__fspath__"):
+        paths = [paths]
+    with _draft() as (folder, publish):
+        for path in map(os.fsdecode, paths):
+            _copy(path, os.path.join(folder, _name(path)))
+            _note_saved(path)
+        _sync_all(folder)
+        yield publish
+
+
+def _note_saved(path):
+    """For tunepipe, which knows whether another trial saves the same file."""
+    home = os.path.realpath(_path("") or os.curdir)
+    path = os.path.realpath(path)
+    if not path.startswith(home + os.sep):
+        _note("saved-from", os.fsencode(path), 4096)
+
+
+def _name(path):
+    name = os.path.basename(path.rstrip("/"))
+    if name in ("", ".", ".."):
+        raise OSError(errno.EINVAL, "expected a file or folder with a name",
+                      path)
+    return name
+
+
+def _copy(path, to):
+    if os.path.lexists(to):
+        raise OSError(errno.EEXIST, "two of this name to save", path)
+    if os.path.isdir(path):
+        shutil.copytree(path, to, symlinks=True)
+    else:
+        shutil.copy2(path, to)
+
+
 def _make_folder(saving):
     if not saving:
         return tempfile.mkdtemp()
@@ -215,15 +373,18 @@ def _sync(path):
         os.close(fd)
 
 
-def _commit(folder, parent):
-    """Gives the folder the next number: a checkpoint is never empty, and a
-    folder that is not is never replaced by a rename."""
+def _sync_all(folder):
     if not os.listdir(folder):
         raise OSError(errno.EINVAL, "nothing was saved into it", folder)
     for place, _, names in os.walk(folder, topdown=False):
         for name in names:
             _sync(os.path.join(place, name))
         _sync(place)
+
+
+def _give_number(folder, parent):
+    """Gives the folder the next number: a checkpoint is never empty, and a
+    folder that is not is never replaced by a rename."""
     numbers = [int(name) for name in os.listdir(parent) if name.isdigit()]
     number = max(numbers, default=0) + 1
     while True:
@@ -286,8 +447,9 @@ def _append(text):
         os.close(fd)
 
 
-def _wait(text):
-    """Appends a line and waits for its answer, a word; nobody's is b"go"."""
+def _wait(text, mark, then):
+    """Appends a line, does `then`, and waits for the answer, a word; nobody's is
+    b"go"."""
     path = _path("answers")
     try:
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -295,11 +457,13 @@ def _wait(text):
     except OSError:
         fd = None  # nobody answers
     if fd is None:
-        _append(text.rstrip("\t"))
+        _append(text)
+        then()
         return b"go"
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)  # one waits at a time
-        end = b"%d" % _append(text)
+        end = b"%d" % _append(text + mark)
+        then()
         os.set_blocking(fd, True)
         with open(fd, "rb", buffering=0, closefd=False) as answers:
             for line in answers:  # what others did not wait for is skipped

@@ -204,6 +204,7 @@ module() {
     need python3 || return
     cat > m.py << 'E'
 import math
+import os
 import sys
 import tunepipe
 
@@ -217,6 +218,12 @@ if sys.argv[1:]:
     assert tunepipe.params() == {}
     assert tunepipe.param("x") is None and tunepipe.param("a/b", 3) == 3
     assert tunepipe.seed(7) == 7
+    assert tunepipe.trial_dir() == os.getcwd()
+    try:
+        tunepipe.params()["x"]
+    except KeyError as error:
+        assert "outside tunepipe run there are none" in str(error)
+        assert "param('x', 0.1)" in str(error)
 else:
     import other  # in the user's own PYTHONPATH
     assert list(tunepipe.params()) == ["x", "a", "s"]
@@ -225,7 +232,10 @@ else:
     assert tunepipe.param("a/slope/x", 5) == 5
     assert tunepipe.param("b/c", 6) == 6
     assert tunepipe.param("s") == "tab\tcaf\u00e9"
-    assert tunepipe.seed() > 7
+    whole = int(os.environ["TUNEPIPE_SEED"])
+    assert tunepipe.seed(bits=64) == whole
+    assert tunepipe.seed(1) == whole % 2**32
+    assert tunepipe.trial_dir() == os.environ["TUNEPIPE_TRIAL_DIR"]
 for value in (1, 0.1, 1e-5, 1 / 3, 1e22, -0.0, True, Scalar(), math.nan,
               -math.inf, {"default": Scalar(), "more": [1, "\u00e9\n"]}):
     tunepipe.report(value)
@@ -262,8 +272,74 @@ E
 exec python3 -W error m.py
 E
     PYTHONPATH=mine && export PYTHONPATH
-    run 0 && cmp "$dir/trials/00000/metrics" lines && lacks err warning
+    run 0 && cmp "$dir/trials/00000/metrics" lines && has err "parameter 'b/c'" &&
+        [ "$(grep -c warning err)" = 1 ]
 }
 check "tunepipe.py" module
+
+# A model made of all parameters is made of the same ones under any tuner.
+of_tuners() {
+    need python3 || return
+    echo '{"TRIAL_BUDGET": 3, "x": {"load_checkpoint_dir": 1},
+        "load_checkpoint_dir": "l", "save_checkpoint_dir": "s"}' \
+        > parameters.json
+    TUNEPIPE_SEED=18446744073709551615 TUNEPIPE_TRIAL_DIR=$PWD \
+        PYTHONPATH=$TP_SOURCE/src/trial python3 -c '
+import tunepipe
+given = tunepipe.params()
+assert given == {"x": {"load_checkpoint_dir": 1}}, given
+assert given["save_checkpoint_dir"] == "s"
+assert tunepipe.param("load_checkpoint_dir") == "l"
+assert tunepipe.budget() == tunepipe.param("TRIAL_BUDGET") == 3
+assert tunepipe.seed() == 2**32 - 1 and tunepipe.seed(bits=31) == 2**31 - 1'
+}
+check "parameters that tuners add, in Python" of_tuners
+
+# What the search space lacks is said once, as soon as the trial has reported;
+# what this trial was not given, or a tuner would have given, is no mistake.
+asked_in_vain() {
+    cat > t.c << 'E'
+#include <tunepipe/trial.h>
+int main(void)
+{
+    tp_param_double("learnig_rate", 0.5);
+    return !(tp_param_double("net/layers", 3) > 0);
+}
+E
+    cat > t.py << 'E'
+import tunepipe
+for name in "learnig_rate", "net/leyers", "net/_name", "load_checkpoint_dir":
+    tunepipe.param(name, 1)
+tunepipe.budget()
+try:
+    tunepipe.params()["learnig_rate"]
+except KeyError as error:
+    print(error)
+E
+    experiment 'maxTrialNumber: 3' \
+        "searchSpace: {learning_rate: {_type: uniform, _value: [0, 1]}, net: {_type: choice, _value: [{_name: a}, {_name: b, layers: {_type: randint, _value: [1, 9]}}]}}" << 'E'
+tunepipe trial param dropout --default 0.5
+tunepipe trial param net/layers --default 2
+tunepipe trial param net
+tunepipe trial report --sync 1
+grep -q "trial 00000 asked for the parameter 'dropout'" "$HERE/err" || exit 1
+[ ! -x ./t ] || ./t || exit 1
+[ "$NO_PYTHON" ] || python3 t.py || exit 1
+tunepipe trial report --final 1
+E
+    "${CC:-cc}" -I"$TP_SOURCE/src/trial/include" -o t t.c
+    command -v python3 > python || export NO_PYTHON=1
+    run 0 && count 3 succeeded && replays || return 1
+    [ "$(grep -c "asked for the parameter 'dropout', which the search space \
+does not have: nothing tunes it" err)" = 1 ] || fail "$(cat err)" || return 1
+    [ ! -x ./t ] || [ "$(grep -c "does not have (did you mean 'learning_rate'?)" \
+        err)" = 1 ] || fail "$(cat err)" || return 1
+    [ "$NO_PYTHON" ] || {
+        [ "$(grep -c "'net/leyers'.*did you mean 'net/layers'" err)" = 1 ] &&
+            [ "$(grep -c 'asked for' err)" = 3 ] &&
+            has "$dir/trials/00000/stdout" "did you mean 'learning_rate'"
+    } || fail "$(cat err)"
+}
+check "parameters that the search space lacks" asked_in_vain
 
 finish

@@ -74,9 +74,11 @@ skip" &&
         expect "a folder" "$(in_bash tunepipe show '')" folder &&
         expect "a file behind an option" \
             "$(in_bash tunepipe dispatch --config e)" e.yml &&
-        expect "a trial's words" "$(in_bash tunepipe trial '')" "checkpoint
+        expect "a trial's words" "$(in_bash tunepipe trial '')" "add
+checkpoint
 kill
 ls
+output
 param
 params
 report
@@ -97,7 +99,7 @@ fish_completes() {
         expect "a configuration" "$(in_fish 'tunepipe run e')" e.yml &&
         expect "a folder" "$(in_fish 'tunepipe show fo')" folder/ &&
         has "a trial's words" "$(in_fish 'tunepipe trial ')" \
-            "ls kill retry checkpoint param params report"
+            "ls output add kill retry checkpoint param params report"
 }
 
 # zsh completes in its line editor only, and that in a terminal only: zpty is

@@ -161,6 +161,11 @@ refused() {
         says 2 "expected a trial's number" trial kill "$dir" 0 x &&
         says 2 "'3.1': expected a trial's number" trial kill 3.1 &&
         says 2 'either --failed or TRIAL' trial retry "$dir" &&
+        says 2 'expected [DIR] PARAMETERS' trial add "$dir" &&
+        says 2 "'x=1': expected parameters as JSON" trial add "$dir" x=1 &&
+        says 2 'byte 6: expected a value' trial add '{"x": }' &&
+        says 1 'set 2: y: the search space has no such parameter' \
+            trial add "$dir" '{"x": 1}' '{"y": 1}' &&
         says 0 '1 running; 1 at a time' status "$dir" &&
         says 0 '' stop "$dir" && ended 1
 }
@@ -218,6 +223,60 @@ retry_waits() {
             "$dir/trials/00002/parameters.json"
 }
 check "so does one that has not begun" retry_waits
+
+added() {
+    begin 'maxTrialNumber: 1' && begun 00000 &&
+        says 0 00002 trial add "$dir" '{"x": 0.3}' '{}' && has said 00001 &&
+        says 0 'x=0.3' trial ls "$dir" &&
+        says 0 '0/3 done, 1 running, 2 waiting' status "$dir" &&
+        says 0 00003 trial add '{"x": 0.7}' && kill -9 "$(cat pid)" || return 1
+    wait "$manager"
+    go_on resume "$dir" && let_go 00000 1 && begun 00001 && let_go 00001 2 &&
+        begun 00002 && let_go 00002 3 && begun 00003 && let_go 00003 4 &&
+        ended 0 && count 4 succeeded && replays &&
+        has "$dir/trials/00003/parameters.json" '{"x": 0.7}'
+}
+check "trials that the user adds, across the death of the manager" added
+
+added_at_start() {
+    cat > tuner.sh << E
+cd "\$HERE" && "$T" trial add '{"x": 0.3}' > asked 2>&1
+exec python3 "$TP_SOURCE/tuners/exec/tuner.py"
+E
+    begin 'maxTrialNumber: 1' \
+        "tuner: {name: exec, classArgs: {command: [sh, $PWD/tuner.sh]}}" &&
+        begun 00000 && let_go 00000 1 && ended 0 && count 1 succeeded &&
+        has asked 'still starting: its tuner has not taken the search space'
+}
+check "none is added before the tuner has taken the search space" added_at_start
+
+# Its dispatcher reads nothing of it any more, then both die.
+added_unread() {
+    begin 'maxTrialNumber: 2' && begun 00000 && let_go 00000 bad &&
+        begun 00001 && until_status '"failed": 1' || return 1
+    read -r dispatcher rest < "$dir/dispatcher.pid"
+    kill -STOP "$dispatcher" && says 0 00002 trial add "$dir" '{"x": 0.7}' &&
+        says 0 00003 trial retry "$dir" 0 || return 1
+    printf '\n{"parameter_id": 9000, "par' >> "$dir/added.jsonl"
+    kill -9 "$(cat pid)" "$dispatcher"
+    wait "$manager"
+    go_on resume "$dir" && let_go 00001 1 && begun 00002 && let_go 00002 2 &&
+        begun 00003 && says 0 00004 trial add '{}' && let_go 00003 3 &&
+        begun 00004 && let_go 00004 4 && ended 0 &&
+        count 4 succeeded && replays &&
+        has "$dir/trials/00002/parameters.json" '{"x": 0.7}' &&
+        cmp "$dir/trials/00000/parameters.json" \
+            "$dir/trials/00003/parameters.json" &&
+        says 0 'nothing is left' resume "$dir"
+}
+check "what was added and is on no record is begun by who goes on" added_unread
+
+added_in_step() {
+    begin 'deterministic: true' 'maxTrialNumber: 1' && begun 00000 &&
+        says 1 'trial add: not in a deterministic experiment' \
+            trial add "$dir" '{"x": 0.3}' && says 0 '' stop "$dir" && ended 1
+}
+check "none is added where no clock may decide" added_in_step
 
 pauses() {
     begin 'maxTrialNumber: 3' && begun 00000 && says 0 '' pause "$dir" &&

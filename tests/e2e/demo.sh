@@ -32,6 +32,10 @@ demo_best_beats_the_median_trial() {
 demo_stops_trials_early() {
     [ "$(grep -c '"status": "stopped' "$dir/results.jsonl")" -ge 5 ]
 }
+demo_says_where_the_program_is() {
+    command -v tunepipe ||
+        grep -q "^(tunepipe is $folder/tunepipe until" "$folder/out"
+}
 demo_runs_40_trials() { [ "$(wc -l < "$dir/results.jsonl")" = 40 ]; }
 demo_log_replays() {
     "$tunepipe" replay --verify "$dir" | grep -q '^identical: '
@@ -53,7 +57,8 @@ demo_best_parameters_give_it_again() {
 
 for test in demo_ends_well demo_runs_40_trials demo_best_is_above_96 \
     demo_best_beats_the_median_trial demo_stops_trials_early \
-    demo_prints_the_best_parameters demo_log_replays \
+    demo_prints_the_best_parameters demo_says_where_the_program_is \
+    demo_log_replays \
     demo_best_parameters_give_it_again; do
     check "$test" "$test"
 done

@@ -34,7 +34,19 @@ install_all() {
     umask 077
     env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory \
         -C "$TP_SOURCE" "V=$(basename "$TP_BUILD")" \
-        "DESTDIR=$root" "PREFIX=$prefix" install
+        "DESTDIR=$root" "PREFIX=$prefix" install > "$folder/install"
+}
+
+# Without a DESTDIR, which is a packager's, it says what PATH lacks.
+says_what_path_lacks() {
+    for path in "$PATH" "$folder/own/bin:$PATH"; do
+        env -u MAKEFLAGS -u MAKELEVEL "PATH=$path" make --no-print-directory \
+            -C "$TP_SOURCE" "V=$(basename "$TP_BUILD")" \
+            "PREFIX=$folder/own" install > "$folder/said" 2>&1 || return 1
+        grep "not in your PATH" "$folder/said"
+    done > "$folder/path"
+    [ "$(cat "$folder/path")" = "$folder/own/bin is not in your PATH yet:\
+ export PATH=\"$folder/own/bin:\$PATH\"" ] && ! grep PATH "$folder/install"
 }
 
 # A copy of it finds the program that it was installed with.
@@ -157,7 +169,8 @@ run_tunepipe() {
     "$root$prefix/bin/tunepipe" "$@"
 }
 
-# A trial of the installed program finds the module for Python.
+# A trial of the installed program finds the module for Python, and a tuner that
+# is a program finds its own.
 gives_python_module() {
     mkdir -p "$folder/experiment" && cd "$folder/experiment" || return 1
     cat > e.yml << E
@@ -166,10 +179,17 @@ trialCommand: echo "\$PYTHONPATH" > "$folder/pythonpath"; tunepipe trial report 
 trialConcurrency: 1
 maxTrialNumber: 1
 direction: minimize
-tuner: {name: random}
+tuner: {name: exec, classArgs: {command: [sh, tuner.sh]}}
+E
+    cat > tuner.sh << E
+echo "\$PYTHONPATH" > "$folder/tunerpath"
+exec "$root$prefix/bin/tunepipe" dispatch --tuner random
 E
     PYTHONPATH=/mine run_tunepipe run e.yml || return 1
-    cat "$folder/pythonpath"
+    cat "$folder/pythonpath" "$folder/tunerpath"
+    cmp "$folder/pythonpath" "$folder/tunerpath" || return 1
+    cmp "$(cut -d: -f2 "$folder/tunerpath")/tunepipe_tuner.py" \
+        "$TP_SOURCE/tuners/exec/tunepipe_tuner.py" || return 1
     module=$(cut -d: -f2 "$folder/pythonpath")/tunepipe.py
     grep -q '^/mine:' "$folder/pythonpath" &&
         [ "$module" -ef "$root$prefix/share/tunepipe/tunepipe.py" ] &&
@@ -222,6 +242,7 @@ three_trials() {
 }
 
 report install install_all
+report install_says_what_path_lacks says_what_path_lacks
 report shim_knows_its_program shim_knows_its_program
 [ $failed = 0 ] || exit 1
 umask 022

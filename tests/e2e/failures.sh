@@ -134,9 +134,11 @@ reported() {
     experiment 'maxTrialNumber: 5' \
         'onFailure: {then: report, value: -100}' << 'E'
 [ "$TUNEPIPE_TRIAL_ID" = 00004 ] && exec tunepipe trial report --final 5
+[ "$TUNEPIPE_TRIAL_ID" = 00003 ] && exit 0
 exit 3
 E
     run 0 && count 4 failed && count 1 succeeded && replays &&
+        has out 'but never called tunepipe trial report --final' &&
         sent '"value": "-100' 4 && sent '"type": "FINAL"' 5 &&
         sent '"event": "FAILED"' 4 && has show.json '(reported as -100)' &&
         has show.json '"best": {"trial": "00004"'
@@ -262,7 +264,9 @@ esac
 E
     run 1 && count 7 failed && count 1 succeeded && replays &&
         has err 'error: 3 trials in a row failed the same way' &&
-        has "$dir/summary.json" '"over": false'
+        has "$dir/summary.json" '"over": false' || return 1
+    sed -i 's/^onRepeatedFailure: end/onRepeatedFailure: ignore/' "$dir/config.yml"
+    resume 0 && count 8 failed && lacks err 'in a row'
 }
 check "they end it where that is wanted" ends
 
@@ -279,6 +283,37 @@ E
 }
 check "without a terminal they end it" ends_without_terminal
 
+# A message quotes the value, an address, the trial's folder.
+ends_though_numbers_differ() {
+    experiment 'maxTrialNumber: 9' << 'E'
+echo "line one of $TUNEPIPE_TRIAL_ID" >&2
+case $TUNEPIPE_TRIAL_ID in
+00000) value='5499914085947825617 at 0x7f3a9c0' ;;
+00001) value='-0.25 at 0x55d1' ;;
+*) value='1.5e-05 at 0xfe' ;;
+esac
+echo "InvalidError: max_depth in $TUNEPIPE_TRIAL_DIR: got $value." >&2
+exit 1
+E
+    run 1 && count 3 failed && replays && has err 'error: 3 trials in a row' &&
+        [ "$(grep -c 'InvalidError' out)" = 2 ]
+}
+check "failures are alike that differ in a number" ends_though_numbers_differ
+
+# The digits of a name are no number, and a status is none.
+names_differ() {
+    experiment 'maxTrialNumber: 9' << 'E'
+case $TUNEPIPE_TRIAL_ID in
+*[036]) echo "KeyError: 'x1'" >&2; exit 1 ;;
+*[147]) echo "KeyError: 'x2'" >&2; exit 1 ;;
+*) echo "KeyError: 'x2'" >&2; exit 2 ;;
+esac
+E
+    run 1 && count 9 failed && lacks err 'in a row' &&
+        [ "$(grep -c '| KeyError' out)" = 3 ]
+}
+check "those are not that differ in a name" names_differ
+
 # So that one of the two runs on when three have failed.
 pauses_on_a_terminal() {
     command -v script > /dev/null || { echo "needs script"; return 77; }
@@ -289,15 +324,17 @@ pauses_on_a_terminal() {
 [ -e "$HERE/mended" ] || exit 3
 tunepipe trial report --final 1
 E
+    told=0
     HERE=$PWD TERM=dumb script -qefc "$T run e.yml" /dev/null < /dev/null \
         > said 2> script.err &
     manager=$!
-    n=0
     while read -r line; do
         echo "$line"
-        case $line in *'tunepipe continue'*) ;; *) continue ;; esac
-        n=$((n + 1))
-        [ $n = 1 ] || : > mended
+        case $line in
+        *'tunepipe continue'*) n=1 && told=$((told + 1)) ;;
+        *'trial 00000 failed'*) n=2 && : > mended ;;
+        *) continue ;;
+        esac
         "$T" status tunepipe-experiments/* > status$n 2>&1
         "$T" show tunepipe-experiments/* > show$n 2>&1
         case $n in
@@ -305,6 +342,7 @@ E
         2) "$T" continue tunepipe-experiments/* > continued 2>&1 ;;
         esac
     done < said > out
+    [ "$told" = 1 ] || fail "told $told times" || return 1
     wait $manager || fail "status $?: $(cat out)" || return 1
     dir=$(ls -d "$PWD"/tunepipe-experiments/*)
     for one in status1 status2; do
@@ -333,6 +371,137 @@ E
     run 1 && count 3 failed && lacks err 'in a row'
 }
 check "the last three pause nothing" at_the_end
+
+# Alike are those whose status and last line are: each other kind is shown, once.
+kinds() {
+    experiment 'maxTrialNumber: 6' 'onRepeatedFailure: ignore' << 'E'
+case $TUNEPIPE_TRIAL_ID in
+*0 | *3) tunepipe trial report 1; echo "KeyError: lr" >&2; exit 3 ;;
+*1 | *4) echo first; echo "ValueError: lr" >&2; exit 3 ;;
+*2) tunepipe trial report --final nan 2> "$HERE/refused"; exit 0 ;;
+*5) rm -r "$TUNEPIPE_TRIAL_DIR"
+    read -r wrapper rest < "$HERE/wrapper" && kill -KILL "$wrapper" ;;
+esac
+E
+    sed -i '1i cp "$TUNEPIPE_TRIAL_DIR/wrapper.pid" "$HERE/wrapper"' trial.sh
+    run 1 && count 5 failed && count 1 lost &&
+        has out 'trial 00000 failed: exit status 3 (last value 1) (' &&
+        has out 'trial 00001 failed: exit status 3 (' &&
+        has out 'trial 00002 failed: no final metric: what it reported was refused (' &&
+        lacks out 'never called' && has refused "metric 'nan'" &&
+        has out 'trial 00005 lost: its folder is gone, and with it how it ended' &&
+        [ "$(grep -c '| KeyError' out)" = 1 ] &&
+        [ "$(grep -c '| ValueError' out)" = 1 ] || return 1
+    # And when all is over.
+    ask why 0 > why && has why 'trial 00000 failed after ' &&
+        has why ': exit status 3 (last value 1)' && has why '| KeyError: lr' &&
+        has why "$dir/trials/00000" &&
+        ask why --json 4 > why && has why '"status": "failed", "why": "exit status 3", "ended_by": "itself", "value": null' &&
+        has why '"stderr": ["ValueError: lr"]' &&
+        ask why 5 > why && has why 'trial 00005 lost' && lacks why output &&
+        [ "$(ask trial output 1)" = first ] &&
+        [ "$(ask trial output 00001.0 --stderr --follow)" = 'ValueError: lr' ]
+}
+ask() { "$T" "$@" 2> err; }
+check "each kind of failure is shown, and can be asked for later" kinds
+
+# What was looked for is said again when all is over.
+no_final() {
+    experiment 'maxTrialNumber: 2' 'onRepeatedFailure: ignore' \
+        ${1:+"metrics: {pattern: $1}"} << 'E'
+echo "loss $TUNEPIPE_TRIAL_ID"
+E
+    run 1 && count 2 failed && ask why 1 > why && has out "  $2" &&
+        has why "trial 00001 failed after" && has why ': no final metric' &&
+        has why "  $2"
+}
+never_called() {
+    no_final '' 'it exited with 0, but never called tunepipe trial report' &&
+        ! "$T" why "$dir" 9 2> err && has err "$dir has no trial '9'"
+}
+no_match() {
+    no_final "'^accuracy ([0-9.]+)'" "no line of $PWD/" && has why \
+        '/trials/00001/stdout matches metrics.pattern with a number'
+}
+check "why a trial has no result is told later, too" never_called
+check "and where its output did not match" no_match
+
+not_finite() {
+    experiment 'maxTrialNumber: 3' 'onFailure: {retry: 1, backoff: 0.01s}' \
+        "metrics: {pattern: '^loss (.*)'}" << 'E'
+case $TUNEPIPE_TRIAL_DIR in
+*/00000) exit 3 ;;
+*/00000.1) echo loss nan ;;
+*/00001) echo loss -inf ;;
+*/00002) [ -e "$HERE/finite" ] && echo loss 2 || echo loss inf ;;
+esac
+E
+    run 0 && count 3 succeeded && replays &&
+        has out '00000 succeeded: nan, which counts as no result (' &&
+        has out '00001 succeeded: -inf, which counts as no result (' &&
+        has out '00002 succeeded: inf, which counts as no result (' &&
+        has out 'no trial has a final result' &&
+        ask why 0 > why && has why ' s: nan, which counts as no result' &&
+        lacks why 'exit status' || return 1
+    rm -r tunepipe-experiments && : > finite
+    run 0 && count 3 succeeded && has out 'best 2, trial 00002' &&
+        has show.json '"why": "", "ended_by": "itself"'
+}
+check "a result that is no finite number counts as none" not_finite
+
+# They are cut off where there are too many, as where each names its parameters.
+many_kinds() {
+    experiment 'maxTrialNumber: 12' 'onRepeatedFailure: ignore' << 'E'
+letter=$(echo "$TUNEPIPE_TRIAL_ID" | tr 0-9 a-j)
+echo "no room for $letter" >&2
+exit 1
+E
+    run 1 && count 12 failed && [ "$(grep -c '| no room' out)" = 8 ] &&
+        [ "$(grep -c 'they fail in many ways' out)" = 1 ]
+}
+check "not every failure of many kinds is shown" many_kinds
+
+prepared() {
+    experiment 'maxTrialNumber: 1' 'prepareCommand: "echo no data >&2; exit 4"' << 'E'
+exit 0
+E
+    run 1 && has out 'failed: prepareCommand: exit status 4' &&
+        has out '/trials/00000/prepare/stderr:' && has out '| no data' &&
+        [ "$(ask trial output 0 --stderr)" = 'no data' ]
+}
+check "of a failed prepareCommand its own last lines are shown" prepared
+
+# What comes while it runs is printed as it comes, and what came at its end.
+followed() {
+    experiment 'maxTrialNumber: 1' << 'E'
+echo begun
+read -r go < "$HERE/go"
+echo ended
+tunepipe trial report --final 1
+E
+    mkfifo go seen
+    HERE=$PWD "$T" run e.yml > out 2> err &
+    manager=$!
+    until ls tunepipe-experiments/*/trials/00000/stdout > /dev/null 2>&1; do
+        kill -0 $manager || return 1
+    done
+    "$T" trial output 0 --follow 2> err2 > seen &
+    { read -r line; [ "$line" = begun ] || exit 1; echo > go; cat; } < seen > rest ||
+        return 1
+    wait $manager && [ "$(cat rest)" = ended ]
+}
+check "a trial's output is followed to its end" followed
+
+says_what_is_wrong() {
+    "$T" trial output x 2> err; [ $? = 2 ] &&
+        has err "output: expected [DIR] TRIAL, a trial's number" || return 1
+    experiment 'maxTrialNumber: 1' << 'E'
+tunepipe trial report --final 1
+E
+    run 0 || return 1
+    "$T" trial output "$dir" 7 2> err; [ $? = 3 ] && has err "has no trial '7'"
+}
+check "output of no trial" says_what_is_wrong
 
 # A trial may make links of whatever is written or read in its folder: nothing
 # is written elsewhere, and nothing from elsewhere is shown.

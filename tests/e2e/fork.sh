@@ -160,12 +160,16 @@ changes_that_would_change_the_past() {
 refused() {
     fork_it 2 "$LOGS/medianstop.log" --at 372 new &&
         has err "ends at command 371, expected at most that, not 372" && [ ! -e new ] &&
-        fork_it 2 "$LOGS/medianstop.log" new && has err "expected --at N" &&
+        fork_it 2 "$LOGS/medianstop.log" new && has err "expected --at-trial TRIAL, or --at N" &&
+        fork_it 2 "$LOGS/medianstop.log" --at 1 --at-trial 1 new && has err "expected --at or --at-trial" &&
+        fork_it 1 "$LOGS/medianstop.log" --at-trial nobody new && has err "nothing of a trial 'nobody'" && [ ! -e new ] &&
         fork_it 2 "$LOGS/medianstop.log" --at 1 && fork_it 5 nowhere --at 1 new && [ ! -e new ] &&
         fork_it 2 "$LOGS/medianstop.log" --at 1 new --no-assessor --assessor medianstop &&
         fork_it 2 "$LOGS/medianstop.log" --at 1 new --seed x &&
         fork_it 2 "$LOGS/medianstop.log" --at 1 new --tuner-args '[' &&
         fork_it 3 "$LOGS/medianstop.log" --at 1 new --assessor nobody && [ ! -e new ] || return 1
+    fork_it 0 "$LOGS/medianstop.log" --at 3 early && fork_it 2 early --at-trial 0 new &&
+        has err "trial '0' has not ended in this log, expected one that has, or --at N" && [ ! -e new ] || return 1
     fork_it 0 "$LOGS/medianstop.log" --at 1 new && cp new/command.log kept &&
         fork_it 5 "$LOGS/medianstop.log" --at 2 new && cmp kept new/command.log &&
         has err "an experiment is recorded there already"
@@ -178,13 +182,21 @@ E
     run 0 || return 1
     # Up to the end of the second trial.
     at=$("$T" log "$dir" --json | grep '"payload": "EN' | sed -n '2s/.*"number": \([0-9]*\),.*/\1/p')
-    fork_it 0 "$dir" --at "$at" again && has out "to go on: tunepipe resume again" || return 1
+    second=$(sed -n '2s/.*"trial": "\([0-9]*\)".*/\1/p' "$dir/results.jsonl")
+    fork_it 0 "$dir" --at-trial "$second" there && fork_it 0 "$dir" --at "$at" again &&
+        cmp there/command.log again/command.log && has there/experiment.json '"forked_at": '"$at" && has out "to go on: tunepipe resume again" || return 1
     cmp "$dir/config.yml" again/config.yml && cmp "$dir/search_space.json" again/search_space.json &&
         head -n 2 "$dir/results.jsonl" | cmp - again/results.jsonl && [ -d again/trials ] || return 1
     has again/experiment.json '{"id": "again", ' && has again/experiment.json '"forked_at": '"$at" &&
         has again/experiment.json '"seed": 1,' && lacks again/experiment.json '"pid"' || return 1
     "$T" show again > shown || return 1
-    has shown again && [ "$(stat -c %a again)" = 700 ] && [ "$(stat -c %a again/config.yml)" = 600 ]
+    has shown again && has shown "state:  forked, not started" && has shown "go on:  tunepipe resume $PWD/again" || return 1
+    "$T" status again > status && has status "state       forked: not started" &&
+        has status "go on       tunepipe resume $PWD/again" || return 1
+    ! "$T" stop again 2> err && has err "again is a fork that was not started; to start it: tunepipe resume $PWD/again" || return 1
+    [ "$(stat -c %a again)" = 700 ] && [ "$(stat -c %a again/config.yml)" = 600 ] || return 1
+    echo 1 > again/manager.pid # somebody went on with it, and is gone
+    "$T" show again > shown && has shown "its manager died"
 }
 
 # With other trials running at that moment, which are started again.

@@ -6,6 +6,9 @@
 # archive anew and shows what is different from the old one;
 # KEPT_FOLDERS="asha void_empty" looks at these folders only; KEPT_FOLDERS_SAID=DIR
 # leaves all that was said there, also that of which a checksum is kept.
+# Under AddressSanitizer, where starting a program takes longer than answering,
+# each verb is asked of a folder of every kind, by turns of the one program's and
+# of the other's.
 # not under tsan
 # takes long
 . "$TP_SOURCE/tests/e2e/lib.sh"
@@ -112,6 +115,8 @@ rows() {
 import glob, os, sqlite3
 for path in glob.glob("*/tunepipe-experiments/*/results.db"):
     got = os.path.join(os.environ["got"], path.split("/")[0])
+    if not os.path.isdir(got):
+        continue
     db = sqlite3.connect(path)
     for kind in ("table", "view"):
         with open(f"{got}/{kind}s", "w") as out:
@@ -181,10 +186,15 @@ for name in ${KEPT_FOLDERS:-}; do
     for program in $programs; do set -- "$@" "./$program/$name"; done
 done
 unpack expected "$work/expected" && unpack folders "$work" "$@" || exit 1
+turn=0 # both programs wrote the same kinds
 for program in $programs; do
     sed -i "s|/tmp/x/$program/folders|$work/$program|" \
         "$work/$program"/*/tunepipe-experiments/*/experiment.json
     folders=$(cd "$work/$program" && echo */ | tr -d /)
+    case $TP_BUILD:${KEPT_FOLDERS:-} in
+    */asan:) folders=$(printf '%s\n' $folders | awk "NR % 2 == $turn") ;;
+    esac
+    turn=$((turn + 1))
     mkdir -p "$work/got/$program"
     ask_all &
 done

@@ -89,6 +89,25 @@ resume() {
     [ "$got" = "$want" ] || fail "status $got, expected $want"
 }
 
+# write_kill_them FILE: a script for trials that kills whom it is told: the
+# manager of ./pid, its dispatcher, both, or these and all trials.
+write_kill_them() {
+    cat > "$1" << 'E'
+read -r manager < "$HERE/pid"
+read -r children < "/proc/$manager/task/$manager/children"
+for child in $children; do
+    tr '\0' ' ' < "/proc/$child/cmdline" | grep -q '^[^ ]* dispatch ' &&
+        dispatcher=$child
+done
+case $1 in
+manager) kill -KILL "$manager" ;;
+dispatcher) kill -KILL "$dispatcher" ;;
+both) kill -KILL "$manager" "$dispatcher" ;;
+all) kill -KILL "$manager" $children ;;
+esac
+E
+}
+
 # meanwhile CONDITION [PID]: beside a manager (that of ./pid), waits until it
 # holds; where the manager ends first the subshell does, too.
 meanwhile() {

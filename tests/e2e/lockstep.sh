@@ -178,4 +178,39 @@ E
 }
 check "Ctrl-C while trials wait" interrupt
 
+# Of two trials one has to be started again when the experiment is resumed, but
+# it is paused, and then over: the other one's end does not wait for that.
+left() {
+    experiment 'maxTrialNumber: 2' 'trialConcurrency: 2' \
+        'deterministic: true' << 'E'
+if [ "$TUNEPIPE_TRIAL_ID" = 00001 ]; then
+    : > "$HERE/both"
+    read -r line < "$HERE/go"
+elif [ ! -e "$HERE/second" ]; then
+    until [ -e "$HERE/both" ]; do sleep 0.02; done
+    tunepipe pause "$TUNEPIPE_EXPERIMENT_DIR"
+    : > "$HERE/second"
+    read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+    kill -KILL "$(cat "$HERE/pid")" "$wrapper"
+    exec sleep 1000
+fi
+tunepipe trial report --final 1
+E
+    mkfifo go
+    run 137
+    rm pid # of a manager that is gone
+    {
+        meanwhile 'grep -q resumed: out'
+        "$T" wait "$dir" experiment.ended --timeout 5m > waited &
+        "$T" update "$dir" --max-duration 1s > updated
+        echo go > go
+        wait $! || kill -KILL "$(cat pid)"
+    } &
+    resume 1 && wait && count 1 interrupted && count 1 succeeded || return 1
+    rm pid
+    meanwhile '"$T" continue "$dir" > continued 2>&1' &
+    resume 0 --max-duration 1h && wait && count 2 succeeded && replays
+}
+check "an attempt that is left before it has begun" left
+
 finish

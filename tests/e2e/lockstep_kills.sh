@@ -18,25 +18,12 @@ cat > "$work/nap" << 'E'
 sleep 0.0$(($(date +%N | tr -cd 1-9 | tail -c 3) % 5))
 E
 
-# kill_them WHOM: the manager, its dispatcher, both, or these and all trials.
-cat > "$work/kill_them" << 'E'
-read -r manager < "$HERE/pid"
-read -r children < "/proc/$manager/task/$manager/children"
-for child in $children; do
-    tr '\0' ' ' < "/proc/$child/cmdline" | grep -q '^[^ ]* dispatch ' &&
-        dispatcher=$child
-done
-case $1 in
-manager) kill -KILL "$manager" ;;
-dispatcher) kill -KILL "$dispatcher" ;;
-both) kill -KILL "$manager" "$dispatcher" ;;
-all) kill -KILL "$manager" $children ;;
-esac
-E
+write_kill_them "$work/kill_them"
 
 # It kills once, where `when` says.
 set_up() {
     experiment 'maxTrialNumber: 10' 'trialConcurrency: 3' 'seed: 3' \
+        'enqueue: [{x: 0.9}, {}, {x: 0.1}, {x: 0.5}]' \
         'assessor: {name: medianstop, classArgs: {optimize_mode: maximize, start_step: 2}}' << 'E'
 for i in 1 2 3 4 5; do
     . "$HERE/../nap"

@@ -114,7 +114,7 @@ refused() {
         grep -q 'nowhere: cannot open' err &&
         status 5 tunepipe log / 2> err &&
         grep -q "cannot open, expected an experiment's folder, with command.log" \
-            err && status 2 tunepipe log 2> err &&
+            err && status 3 tunepipe log 2> err &&
         status 2 tunepipe log a b 2> err
 }
 
@@ -147,7 +147,7 @@ replay_refuses() {
     status 3 tunepipe replay "$logs/awkward.log" 2> err &&
         grep -q "no tuner 'later'.*; for one of yours give .* --plugin-path" err &&
         status 5 tunepipe replay nowhere 2> err &&
-        status 2 tunepipe replay 2> err
+        status 3 tunepipe replay 2> err
 }
 
 report plain plain

@@ -91,6 +91,17 @@ each_option_is_in_its_page() {
     return $bad
 }
 
+# What a trial finds in its environment is one table, of what files.h names.
+environment_of_a_trial() {
+    sed -n '/never set/d; s/^#define TRIAL_ENV_[A-Z_]* "\([A-Z_]*\)".*/\1/p' \
+        "$TP_SOURCE/src/trial/files.h" | sort > code
+    section "$(page tunepipe-trial.1)" ENVIRONMENT |
+        awk '/^\.It Ev/ { on = 1 } on { print } !/\\$/ { on = 0 }' |
+        grep -oE '[A-Z]+(_[A-Z]*)+' | sort > page
+    same "in src/trial/files.h" code \
+        "under ENVIRONMENT of tunepipe-trial.1" page
+}
+
 statuses() { grep -oE '^\.It Sy [0-9]+' | awk '{ print $3 }' | sort; }
 
 exit_statuses_agree() {
@@ -327,6 +338,7 @@ check "each option is in its page" each_option_is_in_its_page
 check "exit statuses agree" exit_statuses_agree
 check "each name of a header is in its page" \
     each_name_of_a_header_is_in_its_page
+check "the environment of a trial is in its page" environment_of_a_trial
 check "each key is in its page" each_key_is_in_its_page
 check "the plugins of the synopses work" the_plugins_of_the_synopses_work
 check "the trial of the synopsis works" the_trial_of_the_synopsis_works

@@ -118,14 +118,15 @@ replay
 E
 }
 
-# One that ended, but whose child writes on.
+# One that ended, but whose child writes on: so much that lines may be lost, but
+# its end is on record.
 child_that_writes_on() {
     cat > tuner.sh <<'E'
 sh "$STEPS" IN +ID GE exit:0
 yes ER00000000000001x | tr -d '\n' &
 exit 3
 E
-    wire <<'E'
+    wire <<'E' || return 1
 run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["sh","tuner.sh"]}
 > IN {"x":{"_type":"uniform","_value":[0,1]}}
 < ID {"last": 1}
@@ -133,9 +134,9 @@ run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"co
 < NO {"parameter_id": 0, *"reason": "failed", "units": 1}
 > TE
 exit 0
-err (its end): tuner exec (sh tuner.sh): *exit status 3
 replay
 E
+    "$T" log log > records && grep -q " !t gone .*exit status 3$" records
 }
 
 # A result of a trial that had ended before the program was started again.
@@ -221,8 +222,10 @@ experiment_with_the_examples() {
         "tuner: {name: exec, classArgs: {command: [python3, $EXAMPLES/tuner.py]}}" \
         "assessor: {name: exec, classArgs: {command: python3 $EXAMPLES/assessor.py}}" \
         'searchSpace: {x: {_type: uniform, _value: [0, 1]}, c: {_type: choice, _value: [a, b]}, n: {_type: quniform, _value: [1, 9, 2]}, l: {_type: qlognormal, _value: [0, 1, 0.5]}}' <<'E'
+value=1
+[ "$TUNEPIPE_TRIAL_ID" != 00002 ] || value=-1
 for i in 0 1 2 3 4 5; do
-    tunepipe trial report "$(tunepipe trial param x)"
+    tunepipe trial report "$value"
 done
 [ "$TUNEPIPE_TRIAL_ID" != 00002 ] || exec sleep 1000 # the worst: stopped
 tunepipe trial report --final "$(tunepipe trial param x)"
@@ -230,6 +233,287 @@ E
     run 0 || return 1
     has "$dir/dispatcher.log" 'best so far:' && replays || return 1
     count 1 stopped && count 2 succeeded
+}
+
+need_python() {
+    command -v python3 > /dev/null || { echo "no python3"; return 77; }
+}
+
+# mine < CLASS: mine.py, a tuner by tunepipe_tuner.py, says what it is told.
+mine() {
+    {
+        echo 'import sys'
+        echo 'from tunepipe_tuner import Exhausted, Tuner, run'
+        echo 'def say(*words): print(*words, file=open("said", "a"))'
+        cat
+        echo 'run(Mine)'
+    } > mine.py
+}
+
+# said TEXT
+said() {
+    [ "$(cat said)" = "$1" ] || fail "said: $(cat said)"
+}
+
+a_class_is_told() {
+    need_python || return
+    mine << 'E'
+class Mine(Tuner):
+    def __init__(self):
+        say(self.direction, len(self.space), self.is_better(1, 2))
+        for name, p in self.space.items():
+            say(name, p.type, p.low, p.high, p.step, p.mu, p.sigma, p.log,
+                p.choices and len(p.choices))
+        deep = self.space["net"].branches["deep"]
+        say(list(self.space["net"].branches), deep["layers"].high, list(deep))
+    def ask(self):
+        if len(self.trials) == 3:
+            raise Exhausted
+        return None if len(self.trials) == 2 and self.trials[0].value is None \
+            else self.space.sample(self.random)
+    def tell(self, trial, value):
+        say("tell", trial.number, value, trial.result, sorted(trial.parameters))
+    def ended(self, trial, how):
+        say("ended", trial.number, how)
+    def space_changed(self):
+        say("space", list(self.space))
+    def close(self):
+        say("close")
+E
+    wire << 'E' || return 1
+run dispatch --tuner exec --seed 1 --extensions --direction minimize --dir $DIR/log --tuner-args {"command":["python3","mine.py"]}
+> IN {"u":{"_type":"qloguniform","_value":[2,9,0.5]},"n":{"_type":"lognormal","_value":[0,2]},"net":{"_type":"choice","_value":[{"_name":"linear"},{"_name":"deep","layers":{"_type":"randint","_value":[2,8]}}]}}
+< ID {"last": 1}
+> GE 3
+< TR {"parameter_id": 0, *
+< TR {"parameter_id": 1, *
+< NO {"parameter_id": 0, *"reason": "later", "units": 1}
+> ME {"parameter_id": 1, "trial_job_id": "B", "type": "FINAL", "sequence": 0, "value": "{\"default\": 2, \"loss\": 1}"}
+> EN {"trial_job_id":"B","event":"EARLY_STOPPED","hyper_params":"{\"parameter_id\": 1}"}
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "NaN"}
+< TR {"parameter_id": 2, *
+> GE 2
+< NO {"parameter_id": 3, *"reason": "exhausted", "units": 2}
+> EN {"trial_job_id":"A","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 0}"}
+> FD [{"parameter":{"u":4},"value":"0.5"}]
+> SS {"x":{"_type":"uniform","_value":[0,1]}}
+> TE
+exit 0
+replay
+E
+    keys="['n', 'net', 'u']"
+    said "minimize 3 True
+u qloguniform 2 9 0.5 None None True None
+n lognormal None None None 0 2 True None
+net choice None None None None None False 2
+['linear', 'deep'] 8 ['layers']
+tell 1 2.0 {'default': 2, 'loss': 1} $keys
+ended 1 stopped
+tell 0 nan nan $keys
+ended 0 succeeded
+tell None 0.5 0.5 ['u']
+space ['x']
+close"
+}
+
+# It costs the call, and says where.
+a_class_that_raises() {
+    need_python || return
+    mine << 'E'
+class Mine(Tuner):
+    bad = [("x", 1), {"x": float("nan")}, {"x": {1}}]
+    def ask(self):
+        if not self.trials:
+            return {"x": 1}
+        if self.bad:
+            return self.bad.pop(0)
+        raise RuntimeError("two\nlines")
+    def tell(self, trial, value):
+        trial.no_such_thing
+    def ended(self, trial, how):
+        print("printed,", sys.stdin.read(), "and read nothing")
+E
+    wire << 'E'
+run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["python3","mine.py"]}
+> IN {"x":{"_type":"uniform"}}
+< NO *
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID {"last": 2}
+> GE 1
+< TR {"parameter_id": 0, *
+> GE 2
+< NO {"parameter_id": 1, *"reason": "failed", "units": 2}
+> GE 1
+< NO {"parameter_id": 3, *"reason": "failed", "units": 1}
+> GE 1
+< NO {"parameter_id": 4, *"reason": "failed", "units": 1}
+> GE 1
+< NO {"parameter_id": 5, *"reason": "failed", "units": 1}
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "1"}
+> EN {"trial_job_id":"A","event":"FAILED","hyper_params":"{\"parameter_id\": 0}"}
+eof
+exit 0
+err (its ER): tuner exec (python3 mine.py): it says: IN: KeyError: '_value'
+err (its ER): tuner exec (python3 mine.py): it says: ask: TypeError: ask() gave ('x', 1), expected a dict of parameters, or None
+err (its ER): tuner exec (python3 mine.py): it says: ask: ValueError: Out of range float values are not JSON compliant*
+err (its ER): tuner exec (python3 mine.py): it says: ask: TypeError: a set is no JSON
+err (its ER): tuner exec (python3 mine.py): it says: ask: RuntimeError: two lines (mine.py, line 11)
+err (its ER): tuner exec (python3 mine.py): it says: tell: AttributeError: 'Trial' object has no attribute 'no_such_thing' (mine.py, line 13)
+err printed,  and read nothing
+err   File "*mine.py", line 11, in ask
+replay
+E
+}
+
+# What the search space does not allow goes to no trial; what it lacks does.
+a_class_out_of_bounds() {
+    need_python || return
+    mine << 'E'
+class Mine(Tuner):
+    good = [{"pca": 63, "more": 1}, {"lr": 1.0000000000000002}, {"q": 9.2},
+            {"step": 5.0}, {"net": {"_name": "b", "units": 1}}, {"bit": True},
+            {"mu": -7}]
+    bad = [{"pca": 64}, {"pca": 8.5}, {"pca": "9"}, {"pca": True}, {"lr": -0.1},
+           {"q": 9.3}, {"step": 4}, {"net": "a"}, {"net": {"_name": "c"}},
+           {"net": {"_name": "b", "units": 9}}, {"bit": 2}, {"log": 0}]
+    def ask(self):
+        return (self.good or self.bad).pop(0)
+E
+    wire << 'E'
+run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["python3","mine.py"]}
+> IN {"pca":{"_type":"randint","_value":[8,64]},"lr":{"_type":"uniform","_value":[0,1]},"q":{"_type":"quniform","_value":[0,9,0.5]},"step":{"_type":"qrandint","_value":[1,9,2]},"net":{"_type":"choice","_value":[{"_name":"a"},{"_name":"b","units":{"_type":"randint","_value":[1,9]}}]},"bit":{"_type":"choice","_value":[0,1]},"mu":{"_type":"normal","_value":[0,1]},"log":{"_type":"lograndint","_value":[1,9]}}
+< ID {"last": 1}
+> GE 7
+< TR *{"pca": 63, "more": 1}*
+< TR *
+< TR *
+< TR *
+< TR *
+< TR *
+< TR *
+> GE 1
+< NO {"parameter_id": 7, *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> TE
+exit 0
+err *it says: ask: ValueError: it gave 64 for 'pca', expected an integer in *8, 64)
+err *it says: ask: ValueError: it gave '9' for 'pca', expected a number
+err *it says: ask: ValueError: it gave -0.1 for 'lr', expected a number in *0, 1*
+err *for 'step', expected an integer in *1, 9) in steps of 2
+err *it gave 'a' for 'net', expected a dict whose "_name" is one of 'a', 'b'
+err *it gave 9 for 'net/units', expected an integer in *
+err *it gave 2 for 'bit', expected one of 0, 1
+replay
+E
+}
+
+# refused_class TEXT < CLASS: it cannot be made, which costs the search space.
+refused_class() {
+    mine
+    wire << E
+run dispatch --tuner exec --seed 1 --extensions --dir \$DIR/log --tuner-args {"command":["python3","mine.py"]}
+> IN {"learning_rate":{"_type":"uniform","_value":[0,1]}}
+< NO *
+> GE 1
+< NO *"reason": "failed"*
+> TE
+exit 0
+err (its ER): tuner exec (python3 mine.py): it says: __init__: $1
+E
+}
+
+a_class_that_cannot_be_made() {
+    need_python || return
+    echo 'class Mine(Tuner): pass' |
+        refused_class 'TypeError: Mine has no method ask' && rm -r log || return 1
+    refused_class 'KeyError: "the search space has no parameter *(did you mean *learning_rate*?)" (mine.py, line 6)' << 'E'
+class Mine(Tuner):
+    def __init__(self):
+        self.space["learnig_rate"]
+    def ask(self): pass
+E
+}
+
+# Started again it draws what it has not drawn, and is told of what there was.
+a_class_that_is_started_again() {
+    need_python || return
+    mine << 'E'
+class Mine(Tuner):
+    def ask(self):
+        if len(self.trials) == 2:
+            sys.exit(3)
+        return {"x": self.random.random()}
+    def tell(self, trial, value):
+        say("tell", trial.number, value)
+E
+    wire << 'E' || return 1
+run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["python3","mine.py"]}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID {"last": 1}
+> GE 2
+< TR {"parameter_id": 0, *
+< TR {"parameter_id": 1, *
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "1"}
+> EN {"trial_job_id":"A","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 0}"}
+> GE 1
+< NO {"parameter_id": 2, *
+> GE 1
+< TR {"parameter_id": 3, *
+> ME {"parameter_id": 1, "trial_job_id": "B", "type": "FINAL", "sequence": 0, "value": "2"}
+> TE
+exit 0
+replay
+E
+    said 'tell 0 1.0
+tell None 1.0
+tell 1 2.0' || return 1
+    drawn=$("$T" log log | grep -o '"x": 0[.0-9]*' | sort -u | wc -l)
+    [ "$drawn" = 3 ] || fail "drawn: $("$T" log log)"
+}
+
+# frames FRAMES: what it writes to people when it is fed these bytes.
+frames() {
+    printf "$1" | PYTHONPATH=$EXAMPLES python3 mine.py 2> words
+    status=$?
+}
+
+frames_that_are_none() {
+    need_python || return
+    echo 'class Mine(Tuner): pass' | mine
+    frames 'ID00000000000000PI00000000000000TE00000000000000ge' > out
+    [ $status = 0 ] && [ ! -s out ] &&
+        has words 'ID: is no command for a tuner: ignored' &&
+        lacks words PI || return 1
+    frames 'GE 000000000001' > out
+    [ $status = 1 ] && has words "tunepipe_tuner: expected two capital" ||
+        return 1
+    frames 'GE000000000000091' > out
+    [ $status = 1 ] && has words 'the input ends 1 bytes into 9 of GE' ||
+        return 1
+    frames 'GE000000000000011' > out
+    [ $status = 0 ] && has out 'there is no search space yet' &&
+        has out 'NO00000000000020{"reason": "failed"}'
 }
 
 # Relative paths begin at the configuration's folder, wherever `run` is.
@@ -326,5 +610,11 @@ check programs_examples experiment_with_the_examples
 check programs_of_the_configurations_folder experiment_from_another_folder
 check programs_that_do_not_start program_that_does_not_start
 check programs_of_commands_that_are_none command_that_is_none
+check programs_of_a_class a_class_is_told
+check programs_of_a_class_that_raises a_class_that_raises
+check programs_of_a_class_out_of_bounds a_class_out_of_bounds
+check programs_of_a_class_that_cannot_be_made a_class_that_cannot_be_made
+check programs_of_a_class_that_are_started_again a_class_that_is_started_again
+check programs_and_frames_that_are_none frames_that_are_none
 check programs_that_die_under_run experiment_with_a_program_that_dies
 finish

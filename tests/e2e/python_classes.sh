@@ -87,6 +87,20 @@ E
 }
 
 # NNI's test_msg_dispatcher, with the IN that it leaves out.
+# A class made for NNI is told of types that it knows.
+types_beyond_nni() {
+    needs_python
+    experiment "$(class tuner naive.NaiveTuner)" < /dev/null
+    wire <<'E' || return 1
+run dispatch --config e.yml --dir log
+> IN {"a": {"_type": "qrandint", "_value": [8, 128, 8]}, "b": {"_type": "qrandint", "_value": [1, 6, 2]}, "n": {"_type": "choice", "_value": [{"_name": "x", "c": {"_type": "lograndint", "_value": [2, 9]}}]}, "r": {"_type": "randint", "_value": [0, 9]}}
+< ID
+says the search space is {'a': {'_type': 'quniform', '_value': [8, 120, 8]}, 'b': {'_type': 'choice', '_value': [1, 3, 5]}, 'n': {'_type': 'choice', '_value': [{'_name': 'x', 'c': {'_type': 'qloguniform', '_value': [2, 8, 1]}}]}, 'r': {'_type': 'randint', '_value': [0, 9]}}
+> TE
+exit 0
+E
+}
+
 msg_dispatcher() {
     needs_python
     experiment "$(class tuner cases.Recorder)" < /dev/null
@@ -680,6 +694,7 @@ check python_classes_naive naive
 check python_classes_direction direction
 check python_classes_direction_under_nni direction_under_nni
 check python_classes_naive_over_the_wire naive_over_the_wire
+check python_classes_types_beyond_nni types_beyond_nni
 check python_classes_msg_dispatcher msg_dispatcher
 check python_classes_assessor assessor
 check python_classes_whose_suggestion_fails suggestion_that_fails

@@ -19,13 +19,39 @@ browse() {
         has dom 'data-ready="1"'
 }
 
+# asked FILE HASH EXPRESSION...: ./said holds a line for each, what it is in the
+# page, as JSON.
+asked() {
+    page=$1 hash=$2
+    shift 2
+    {
+        sed '/^<\/body>/,$d' "$page"
+        echo '<script>'
+        for one; do
+            echo "document.body.append(el('pre', {class: 'said'},"
+            echo "    JSON.stringify($one)));"
+        done
+        echo '</script></body></html>'
+    } > asked.html
+    browse asked.html "$hash" || return
+    grep -o '<pre class="said">[^<]*' dom | sed 's/^[^>]*>//; s/&lt;/</g
+        s/&gt;/>/g; s/&amp;/\&/g' > said
+    [ "$(wc -l < said)" = $# ] || fail "$(cat said)"
+}
+
+# answers LINE...: those of ./said.
+answers() {
+    printf '%s\n' "$@" > expected
+    diff expected said
+}
+
 small() {
     experiment 'maxTrialNumber: 12' 'trialConcurrency: 2' 'direction: maximize' \
         'searchSpace: {x: {_type: uniform, _value: [0, 1]}, "</script>": {_type: choice, _value: ["<b>", 2]}}' << 'E'
 x=$(tunepipe trial param x)
 tunepipe trial report "$x"
 [ "$TUNEPIPE_TRIAL_ID" = 00003 ] && exit 1
-tunepipe trial report --final "$x"
+tunepipe trial report --final '{"default": '"$x"', "</script> loss": 2}'
 E
     run 0 && "$T" report "$dir" > said || return 1
     has said "$dir/report.html: 12 trials" || return 1
@@ -67,7 +93,9 @@ assert [trials["statuses"][s] for s in trials["status"]].count("failed") == 1
 assert [p["name"] for p in data["parameters"]] == ["x", "</script>"]
 assert data["parameters"][1]["values"] == ["<b>", "2"]
 x = data["parameters"][0]["cells"]
+assert [m["name"] for m in data["metrics"]] == ["</script> loss"]
 for i, value in enumerate(trials["value"]):
+    assert (value is None) == (data["metrics"][0]["cells"][i] is None)
     assert value == (None if trials["id"][i] == "00003" else x[i])
 assert data["best"]["value"] == max(v for v in trials["value"] if v is not None)
 for i, (steps, values) in enumerate(data["curves"]):
@@ -77,6 +105,49 @@ E
 }
 check "a report of a small experiment" small
 
+# A trial reports a name that is a parameter's and one that is a column's.
+named() {
+    experiment 'maxTrialNumber: 3' << 'E'
+tunepipe trial report --final \
+    "{\"default\": 1, \"x\": 1$TUNEPIPE_TRIAL_ID, \"value\": 2, \"<b>\": 0.25}"
+E
+    run 0 && "$T" report "$dir" > said || return 1
+    asked "$dir/report.html" 'tab=parameters&measure=%3Cb%3E' \
+        'M.map((m) => m.name)' 'measured().name' 'usualColumns.slice(0, 6)' \
+        'M[0].cells[1]' || return
+    answers '["x (reported)","value (reported)","<b>"]' '"<b>"' \
+        '["trial","status","value","x (reported)","value (reported)","<b>"]' \
+        100001
+}
+check "named values are axes and columns" named
+
+# Of 24 results 4 are far off: the axes show the others.
+far() {
+    experiment 'maxTrialNumber: 24' 'direction: maximize' << 'E'
+n=$((1$TUNEPIPE_TRIAL_ID - 100000))
+v=0.9$((76 + n % 16))
+[ $((n % 6)) != 5 ] || v=0.1$n
+tunepipe trial report --final "$v"
+E
+    run 0 && "$T" report "$dir" > said || return 1
+    far='[0.97, 0.976, 0.1].map((v) => v >= axisOf(resultAxis).low)'
+    border='/\d+ at the border/.exec(document.body.textContent)?.[0]'
+    asked "$dir/report.html" tab=parameters "$far" "$border" \
+        'axisOf(resultAxis).high > 0.991' || return
+    answers '[false,true,false]' '"4 at the border"' true || return 1
+    asked "$dir/report.html" 'tab=overview&clip=0' "$far" \
+        "$border ?? null" 'historyScale().low < 0.1' || return
+    answers '[true,true,true]' null true || return 1
+    # The best result has the least share, at the right since it is the greatest.
+    spread="document.querySelector('[aria-label^=\"how many results\"]')"
+    asked "$dir/report.html" tab=overview \
+        "($spread.parentNode.chart.fit(), $spread.parentNode.chart.hits.length)" \
+        "((h) => [h[0][0] > h.at(-1)[0], h[0][1] > h.at(-1)[1]])(
+            $spread.parentNode.chart.hits)" || return
+    answers 24 '[true,true]'
+}
+check "what is far off is clipped, and told" far
+
 drawn() {
     "$MADE" plain plain 200 && "$T" report plain > said || return 1
     browse plain/report.html 'tab=table&trial=00007&q=net/_name!=deep' ||
@@ -85,6 +156,39 @@ drawn() {
         has dom 'Trial 00007'
 }
 check "a browser draws a table" drawn
+
+# What the filter's hint says holds for some trials; a trial without a parameter
+# lies on its axis, too, apart from those that have it; trials that an assessor
+# stops are on no rung.
+hinted() {
+    "$MADE" plain plain 200 && "$T" report plain > said || return 1
+    none='T.id.filter((_, i) => Number.isNaN(P[4].cells[i])).length'
+    asked plain/report.html 'tab=parameters&brush={"net/layers":[-1,-1]}' \
+        "$none > 40 && brushed.reduce((n, b) => n + b) === $none" \
+        'contourTrials(P[0], P[4], resultAxis).every((i) => P[4].cells[i] > 0)' \
+        '(clearBrushes(), state.q = filterHint().slice(8))' \
+        'filtered().length > 0 && filtered().length < N' \
+        "(state.q = '\"net/_name\"=\"\\u003c/script><b>\"', filtered().length) === $none" \
+        'tabs.map((t) => t.key)' || return
+    answers true true '"status=running lr<0.0015"' true true \
+        '["overview","parameters","curves","timeline","table"]'
+}
+check "a filter's hint, parameters that are not set, no rungs" hinted
+
+# One trial colours what is near it, and nothing else.
+contour() {
+    "$MADE" plain plain 1 && "$T" report plain > said || return 1
+    grid='(() => {
+        const grid = contourGrid([0], [P[0], P[1], resultAxis], 100, 100),
+            here = [partOf(P[0], 0), partOf(P[1], 0)].map((v) =>
+                Math.floor(v * 100));
+        const weight = (x, y) => grid.weights[(here[1] + y) * 100 + here[0] + x];
+        return [weight(0, 0) > 0.9, weight(0, 9) > 0, weight(0, 20) || 0];
+    })()'
+    asked plain/report.html tab=parameters "$grid" || return
+    answers '[true,true,0]'
+}
+check "a contour is blank where no trial is near" contour
 
 large() {
     "$MADE" plain plain 10000 && "$T" report plain > said &&
@@ -134,6 +238,21 @@ population() {
         has dom '<td>went on</td>' && has dom 'to step'
 }
 check "a browser draws a family" population
+
+# The table has room for what was searched: the folders that a population is told
+# are columns on demand.
+told() {
+    experiment 'maxTrialNumber: 4' 'direction: maximize' \
+        'tuner: {name: pbt, classArgs: {population_size: 2}}' << 'E'
+tunepipe trial report --final "$(tunepipe trial param x)"
+E
+    run 0 && "$T" report "$dir" > said || return 1
+    asked "$dir/report.html" tab=table \
+        'usualColumns.filter((n) => /^x$|_dir/.test(n))' \
+        'tableColumns.filter((c) => /_dir/.test(c.name)).length' || return
+    answers '["x"]' 2
+}
+check "folders of a population are no usual columns" told
 
 # Who is promoted goes on with a greater budget, from where it was paused; what
 # explains it names bracket, rung, rank and cut.
@@ -201,6 +320,13 @@ E
     [ "$(wc -l < watch)" = 1 ] || fail "$(cat watch)"
 }
 check "a report follows a running experiment" watched
+
+resumed_with_more() {
+    echo 'tunepipe trial report --final 1' | experiment 'maxTrialNumber: 1'
+    run 0 && resume 0 --max-trials 2 && "$T" report "$dir" > said &&
+        has "$dir/report.html" '"max_trials": 2,'
+}
+check "it tells the limit that counted" resumed_with_more
 
 refused() {
     "$MADE" plain plain 20 || return 1

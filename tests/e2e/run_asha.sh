@@ -50,6 +50,24 @@ promotes() {
 }
 check "asha promotes the best to the end, and keeps its checkpoint alone" promotes
 
+# Three of the first rung and one of the second are all: with as many again one
+# gets to the end.
+too_few() {
+    heedless | asha 'type: promotion, searcher: random' 'maxTrialNumber: 4' \
+        'deterministic: true'
+    run 0 && count 4 paused &&
+        has out 'budget: no trial was given all of it: 4 of 4 are paused' &&
+        go_on=$(sed -n 's/^go on:  tunepipe //p' out) &&
+        [ "$go_on" = "resume $PWD/$dir --max-trials 8" ] || return 1
+    # $go_on: two words and an option
+    HERE=$PWD "$T" $go_on > out 2> err || return 1
+    "$T" show "$dir" > shown && has shown '8 ended' || return 1
+    HERE=$PWD "$T" resume "$dir" --max-trials 30 > out 2> err &&
+        "$T" show --json "$dir" > show.json && has show.json '"succeeded"' &&
+        lacks out 'budget: no trial' && lacks out 'go on:'
+}
+check "too few trials for a whole budget: it says so, and how to go on" too_few
+
 # Trials that know nothing of budgets and save nothing.
 stops() {
     asha 'searcher: random' 'trialConcurrency: 2' 'maxTrialNumber: 30' \

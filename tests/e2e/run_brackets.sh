@@ -46,6 +46,15 @@ bracket() {
     run 0 && count 12 paused && count 1 succeeded && numbers "$whole" &&
         only 00012 && [ "$(cat "$dir"/checkpoints/00012/*/step)" = 9 ] &&
         replays || return 1
+    # The best of the greatest budget comes first.
+    for words in --all '--page 1'; do
+        # shellcheck disable=SC2086
+        "$T" show "$dir" $words > shown || return
+        rows=$(awk '$1 ~ /^000/ { print $3, $4 $6 }' shown | tr -d '()')
+        [ "$(echo "$rows" | sort -k 1,1nr -k 2,2n)" = "$rows" ] &&
+            [ "$(echo "$rows" | sed 's/ .*//' | uniq -c | xargs)" = '1 9 3 3 9 1' ] &&
+            ! grep -q 'TRIAL_BUDGET=' shown || fail "$(cat shown)" || return
+    done
     best=$(grep ' of 9$' said | sed 's/ .*//')
     has said "0-2_0_${best##*_} from 0 of 1" &&
         has said "0-2_1_${best##*_} from 1 of 3" &&

@@ -18,12 +18,91 @@ everything_at_once() {
 }
 check "every mistake at once, and nothing started" everything_at_once
 
+# Those within the search space, too, each with its own line.
+lines_of_the_space() {
+    cat > e.yml << 'E'
+trialComand: x
+searchSpace:
+  a: {_type: float,
+      _value: [0, 1]}
+  b:
+    _type: choice
+    _value:
+      - {_name: none}
+      - _name: some
+        c: {_type: uniform,
+            _value: [2, 1]}
+E
+    "$T" run e.yml 2> err; [ $? = 3 ] && [ ! -e tunepipe-experiments ] &&
+        has err "e.yml:1: trialComand: unknown key" &&
+        has err "e.yml:3: searchSpace: a._type: 'float' is unknown (did you mean 'uniform'?)" &&
+        has err 'e.yml:11: searchSpace: b[1].c._value: is from 2 to 1' || return 1
+    printf '{"a":\n {"_type": "uniform",\n  "_value": [2, 1]}}\n' > space.json
+    { sed '/^searchSpace/,$d; s/Comand/Command/' e.yml
+      echo 'searchSpaceFile: space.json'; } > f.yml
+    "$T" run f.yml 2> err; [ $? = 3 ] &&
+        has err '/space.json:3: a._value: is from 2 to 1'
+}
+check "mistakes in the search space, with their lines" lines_of_the_space
+
+# What would pass in silence: the text stays, and the trial succeeds.
+misspelt_names() {
+    cat > e.yml << 'E'
+direction: maximize
+searchSpace:
+  units: {_type: randint, _value: [1, 9]}
+  model: {_type: choice, _value: [{_name: a, k: {_type: uniform, _value: [0, 1]}}]}
+trialCommand: echo {unit} {model} {units} {model/_name} | awk '{print $1}'
+E
+    "$T" run --dry-run e.yml > out 2> err || fail "$(cat err)" || return 1
+    printf '%s\n' \
+        'e.yml:5: trialCommand: {unit} is no parameter of the search space (did you mean {units}?): it stays as it is' \
+        'e.yml:5: trialCommand: {model} is a nested choice, whose name is {model/_name}: it stays as it is' |
+        cmp - err && has out "echo {unit} {model} " && has out '; 1 at a time; ' || return 1
+    sed -i 's/{_name: a,/{name: a,/' e.yml
+    "$T" run e.yml 2> err; [ $? = 3 ] && [ ! -e tunepipe-experiments ] &&
+        has err "e.yml:4: searchSpace: model._value[0]: has 'name', expected '_name'"
+}
+check "names in commands and choices that are misspelt" misspelt_names
+
 one_mistake() {
     echo "$final" | experiment 'maxTrialNumber: 0'
     run 3 && [ "$(wc -l < err)" = 1 ] &&
         has err 'tunepipe run: error: e.yml:6: maxTrialNumber: '
 }
 check "one mistake is one line" one_mistake
+
+# Options in place of keys are kept, and one goes on with them.
+options() {
+    experiment 'maxTrialNumber: 2' 'tuner: {name: tpe, classArgs: {optimize_mode: minimize}}' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" != 00002 ] || kill -KILL "$(cat pid)"
+tunepipe trial report --final "$TUNEPIPE_PARAM_x"
+E
+    given="--seed 5 --max-trials 4 --name 'an option' --concurrency 1 --tuner random"
+    run 0 --dry-run --seed 5 --max-trials 4 --name 'an option' --concurrency 1 --tuner random &&
+        has out "in place of the configuration's: $given" && sed -n 's/^trial 00001: //p' out > second &&
+        run 0 --dry-run --json --seed 5 && has out '"overrides": {"seed": "5"}' || return 1
+    run 137 --seed 5 --max-trials 4 --name 'an option' --concurrency 1 --tuner random
+    has err 'tuner.classArgs: left out, but for the direction' || return 1
+    case $dir in */an-option-*) ;; *) fail "$dir" || return 1 ;; esac
+    cmp e.yml "$dir/config.yml" && has "$dir/experiment.json" '"overrides": {"seed": "5", "max-trials": "4", "name": "an option", "concurrency": "1", "tuner": "random"}' &&
+        head -n 2 "$dir/command.log" > head && has head '"tuner": {"name": "random"' && has head '"seed": 5' &&
+        has head '"direction": "minimize"' && has "$dir/results.jsonl" "$(sed 's/^{//; s/}$//' second)" || return 1
+    # The manager dies in the third trial, which is adopted.
+    resume 0 && count 4 succeeded && "$T" show "$dir" > shown && has shown "run:    $given" &&
+        "$T" replay "$dir" --verify || return 1
+    "$T" fork "$dir" --at 1 new --seed 6 --tuner grid > forked &&
+        has new/experiment.json '"overrides": {"max-trials": "4", "name": "an option", "concurrency": "1"}'
+}
+check "options in place of keys" options
+
+wrong_options() {
+    echo "$final" | experiment 'maxTrialNumber: 1'
+    run 2 --seed abc && has err "run: error: --seed: expected an integer from 0 to 2^63-1, got 'abc'" &&
+        run 2 --max-trials 0 && has err "--max-trials: expected an integer above 0, got '0'" &&
+        run 2 --concurrency=-1 && [ ! -e tunepipe-experiments ]
+}
+check "numbers of options that are wrong" wrong_options
 
 no_tuner() {
     echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_x"' |

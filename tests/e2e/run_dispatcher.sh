@@ -41,7 +41,10 @@ check "a tuner that fails" refuses
 
 bad_arguments() {
     simple 'tuner: {name: random, classArgs: {sed: 1}}'
-    run 3 && has err "sed" && has err 'the dispatcher ended by itself'
+    run 3 && has err "$PWD/e.yml:$(grep -n '^tuner:' e.yml | cut -d : -f 1): tuner random: classArgs.sed: unknown argument" && lacks err 'the dispatcher ended by itself' &&
+        has err 'tunepipe: nothing was started, ' && [ ! -e "$dir" ] &&
+        [ ! -e tunepipe-experiments ] && mkdir tunepipe-experiments &&
+        run 3 && [ -d tunepipe-experiments ]
 }
 check "wrong arguments of the tuner" bad_arguments
 
@@ -72,9 +75,18 @@ check "a tuner's program that ends within the experiment's grace" parting
 
 refused_space() {
     simple "tuner: {plugin: $PLUGINS/space_fails.so}"
-    run 3 && has err 'the dispatcher refused the search space'
+    run 3 && has err 'tunepipe: nothing was started, ' && [ ! -e "$dir" ]
 }
 check "a tuner that does not take the space" refused_space
+
+# What a program said, and was not shown while the folder was there.
+broken_program() {
+    simple "tuner: {name: exec, classArgs: {command: [sh, tuner.sh]}}"
+    echo 'echo "ModuleNotFoundError: torch" >&2; exit 1' > tuner.sh
+    run 3 && has err '| ModuleNotFoundError: torch' &&
+        has err 'tunepipe: nothing was started, ' && [ ! -e "$dir" ]
+}
+check "a tuner's program that cannot begin" broken_program
 
 killed() {
     experiment 'trialConcurrency: 2' 'maxTrialNumber: 4' << 'E'

@@ -35,6 +35,12 @@ folders() {
     nni_program | experiment 'maxTrialNumber: 12' 'trialConcurrency: 3' \
         'tuner: {name: pbt, classArgs: {population_size: 3, fraction: 0.3}}'
     run 0 && count 12 succeeded && goes_on && replays || return 1
+    # The best one's folders are told, and no row is filled with them.
+    "$T" show "$dir" --all > shown && "$T" trial ls "$dir" >> shown || return 1
+    [ "$(grep -c '_checkpoint_dir  */' shown)" = 2 ] &&
+        [ "$(grep -c 'succeeded.*  x=[0-9.]*$' shown)" = 24 ] &&
+        [ "$(grep -c '^trial .* succeeded.*  x=[0-9.]*$' out)" = 12 ] ||
+        fail "$(cat shown out)" || return
     # In each round the worst one begins where the best one was.
     for round in 1 2 3; do
         n=$(awk -v r="/$round" 'index($6, r) && substr($5, 1, 1) != \

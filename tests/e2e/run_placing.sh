@@ -258,6 +258,10 @@ unwatched() {
     shift
     experiment "$@" << 'E'
 if [ "$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    # Its own end is watched by then.
+    until "$T" log "$TUNEPIPE_EXPERIMENT_DIR" 2>&- | grep -q '"started"'; do
+        sleep 0.05
+    done
     : > "$HERE/unwatched"
     read -r dispatcher rest < "$TUNEPIPE_EXPERIMENT_DIR/dispatcher.pid"
     kill -KILL "$dispatcher"
@@ -270,7 +274,7 @@ fi
 exec tunepipe trial report --final 1
 E
     UNWATCHED=$PWD/unwatched
-    export UNWATCHED
+    export UNWATCHED T
     preloaded unwatched run "$want"
 }
 

@@ -46,6 +46,35 @@ E
 }
 check "a preparation that fails" fails
 
+# Its budget is used up, so that its end waits for the dispatcher, which is
+# stopped; another is prepared once it has exited, and kills it.
+killed_at_its_end() {
+    echo 'tunepipe trial report --final 1' > trial.sh.in
+    prepared 'maxTrialNumber: 2' 'prepareConcurrency: 1' \
+        'searchSpace: {TRIAL_BUDGET: {_type: choice, _value: [1]},
+            x: {_type: uniform, _value: [0, 1]}}' << 'E'
+read -r dispatcher rest < "$TUNEPIPE_EXPERIMENT_DIR/dispatcher.pid"
+if [ "$TUNEPIPE_TRIAL_ID" = 00000 ]; then
+    until tunepipe status --json "$TUNEPIPE_EXPERIMENT_DIR" |
+        grep -q '"waiting": 1,'; do sleep 0.02; done
+    kill -STOP "$dispatcher"
+    tunepipe trial report 1
+    exit 3
+fi
+tunepipe trial ls "$TUNEPIPE_EXPERIMENT_DIR" > "$HERE/before"
+tunepipe trial kill "$TUNEPIPE_EXPERIMENT_DIR" 0
+# Between two answers the manager has done all that it can.
+for i in 1 2; do tunepipe status "$TUNEPIPE_EXPERIMENT_DIR"; done
+cp "$TUNEPIPE_EXPERIMENT_DIR/results.jsonl" "$HERE/results"
+kill -CONT "$dispatcher"
+E
+    run 0 && grep -q '^00000 *preparing' before && has results cancelled &&
+        count 1 cancelled && count 1 succeeded && replays &&
+        has "$dir/trials/00000/prepare/exit" 'exited 3'
+}
+check "a preparation that has failed, and is killed before it is judged" \
+    killed_at_its_end
+
 # One trial runs until two more have been prepared.
 meanwhile() {
     cat > trial.sh.in << 'E'

@@ -189,6 +189,38 @@ in_lock_step() {
 }
 check "in lock step all three are one" in_lock_step
 
+# It saves before it reports, so that who is promoted does a step twice; with
+# $1 the report saves.
+early() {
+    echo "with=$1" | steps
+    cat << 'E'
+while :; do
+    step=$((step + 1))
+    if [ "$with" ]; then
+        echo "$step" > "$TUNEPIPE_CHECKPOINT_DIR/step"
+        tunepipe trial report --sync "$(score)" \
+            --checkpoint "$TUNEPIPE_CHECKPOINT_DIR" || exit 0
+        [ -d "$TUNEPIPE_CHECKPOINT_DIR" ] || exit 1
+    else
+        save
+        tunepipe trial report --sync "$(score)" || exit 0
+    fi
+done
+E
+}
+
+saved_before_the_report() {
+    early '' | advised 'labels: true' 'trialConcurrency: 3'
+    run 0 && replays || return 1
+    [ "$(grep -c 'one report before its last, so that a step is done twice' \
+        err)" = 1 ] || fail "$(cat err)" || return 1
+    rm -rf tunepipe-experiments said
+    early yes | advised 'labels: true' 'trialConcurrency: 3'
+    run 0 && halved && said "$promoted" && replays && lacks err 'done twice'
+}
+check "a step that is saved before its report, and with it" \
+    saved_before_the_report
+
 # Who was cloned may be once more, until the experiment is over.
 clones() {
     hearing | advised 'labels: true, clones: true' 'trialConcurrency: 3'

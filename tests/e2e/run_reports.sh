@@ -65,7 +65,7 @@ E
     sed -i 's|sh ..trial|exec &|' e.yml
     run 0 && count 2 succeeded && replays && has show.json '"value": 5.0' &&
         has show.json '"intermediates": 1,' &&
-        has "$dir/trials/00000/exit" 'signalled 15' &&
+        terminated "$dir/trials/00000" &&
         has "$dir/trials/00001/exit" 'signalled 9' &&
         lacks show.json '"value": 8.0' && lacks show.json '"latest": 9.0'
 }

@@ -463,9 +463,30 @@ no_folder() {
     has err 'error: absent: No such file or directory' || return 1
     mkdir other && "$T" resume other 2> err && return 1
     has err other && has err folder && "$T" resume 2> err
-    [ $? = 2 ]
+    [ $? = 3 ]
 }
 check "no experiment's folder" no_folder
+
+# A trial that was cut off is not started again where memory lacks for that: it
+# is left to the next manager.
+no_memory() {
+    experiment 'maxTrialNumber: 1' << 'E'
+[ ! -e "$HERE/second" ] || exec tunepipe trial report --final 3
+: > "$HERE/second"
+read -r wrapper rest < "$TUNEPIPE_TRIAL_DIR/wrapper.pid"
+kill -KILL "$(cat "$HERE/pid")"
+until grep -q resumed: "$HERE/out"; do sleep 0.02; done
+: > "$HERE/full"
+kill -KILL "$wrapper"
+exec sleep 1000
+E
+    export NO_MEMORY="$PWD/full"
+    run 137
+    preloaded nomemory resume 1 || return
+    has err 'error: out of memory' && count 1 interrupted && rm full &&
+        resume 0 && once 1 && told 1 && count 1 succeeded && replays
+}
+check "no memory for another attempt" no_memory
 
 # What a trial was given that was not begun is nobody's: the numbers of those
 # that were not are given anew.

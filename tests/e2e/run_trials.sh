@@ -94,7 +94,8 @@ E
         has show.json 'exit status 139 (signal 11, Segmentation fault)' &&
         has out '    | line 11 of stderr' && has out '    | line 30 of stderr' &&
         lacks out 'line 10 of stderr' || return 1
-    [ "$(grep -c '    | line 30' out)" = 1 ] || fail 'shown twice'
+    # Once for each of the two kinds of crash.
+    [ "$(grep -c '    | line 30' out)" = 2 ] || fail 'not shown twice'
 }
 check "crashes, and the first one's last words" crash
 
@@ -165,7 +166,7 @@ tunepipe trial report --final NaN
 E
     run 0 && count 2 succeeded && has show.json '"value": null' && replays
 }
-check "NaN is a result, and never the best" not_a_number
+check "NaN ends a trial well, and is no result" not_a_number
 
 hostile() {
     experiment 'maxTrialNumber: 12' \
@@ -201,6 +202,64 @@ E
     run 0 && count 1 succeeded && has out 'a/_name  relu'
 }
 check "nested choices" nested
+
+# argparse's type=int takes 96 and not 96.0, which is what NNI's API gives.
+integers() {
+    command -v python3 > py || { echo 'no python3'; return 77; }
+    cat > t.py << 'E'
+import argparse, json, os, sys, tunepipe
+parser = argparse.ArgumentParser()
+for name in "batch", "units", "width", "depth":
+    parser.add_argument("--" + name, type=int)
+parser.add_argument("--text")
+parser.add_argument("--gone")
+parser.add_argument("rest", nargs="*")
+args = parser.parse_args()
+env = os.environ
+nni = json.load(open(env["NNI_SYS_DIR"] + "/parameter.cfg"))["parameters"]
+given = json.load(open(env["TUNEPIPE_TRIAL_DIR"] + "/parameters.json"))
+assert type(tunepipe.param("batch", 0)) is int
+assert env["TUNEPIPE_PARAM_batch"] == str(args.batch)
+assert type(given["batch"]) is int and type(given["net"]["depth"]) is int
+assert given == nni and type(nni["batch"]) is float
+assert type(nni["units"]) is int and args.units in range(3, 40, 4)
+assert type(nni["width"]) is int and args.width in range(1, 1000)
+assert args.batch in range(8, 129, 8) and args.depth == given["net"]["depth"]
+assert args.text == given["text"] and args.gone == "", args
+assert args.rest == ["{batch}", "", "1"], args
+tunepipe.final(args.batch)
+E
+    experiment 'maxTrialNumber: 6' 'searchSpace:' \
+        '  batch: {_type: quniform, _value: [8, 128, 8]}' \
+        '  units: {_type: qrandint, _value: [3, 40, 4]}' \
+        '  width: {_type: lograndint, _value: [1, 1000]}' \
+        '  text: {_type: choice, _value: ["; touch no", "'"'"'\"$(touch no)"]}' \
+        '  net: {_type: choice, _value: [{_name: a, depth: {_type: quniform, _value: [2, 9, 1]}}, {_name: b, depth: {_type: quniform, _value: [2, 9, 1]}, gone: {_type: choice, _value: [""]}}]}' \
+        'prepareCommand: echo {batch} > "$TUNEPIPE_TRIAL_DIR/prepared"' < /dev/null
+    sed -i "s|sh ./trial.sh|python3 t.py --batch {batch} --units={units} \
+--width '{width}' --depth {net/depth} --text {text} --gone={net/gone} {{batch}} \
+\"\${batch}\" \$(({batch} / {batch}))|" e.yml
+    run 0 && count 6 succeeded && [ ! -e no ] && replays || return 1
+    read -r batch < "$dir/trials/00000/prepared" &&
+        has "$dir/trials/00000/parameters.json" "\"batch\": $batch," || return 1
+    "$T" show "$dir" > shown && grep -q '^  batch  *[0-9]*$' shown &&
+        "$T" export --csv "$dir" > csv && grep -q "^00000,.*,$batch," csv ||
+        fail "$(cat shown csv)" || return 1
+    "$T" run --dry-run e.yml > dry && has dry "t.py --batch $batch --units=" &&
+        "$T" rerun "$dir" 0 > again && has again 'the same' &&
+        cmp "$dir/trials/00000/parameters.json" \
+            "$dir/reruns/00000-1/parameters.json"
+}
+check "whole numbers reach programs as integers, and commands by name" integers
+
+not_quotable() {
+    experiment 'searchSpace: {a: {_type: choice, _value: [x, "$(touch no)"]}}' \
+        < /dev/null
+    sed -i "s|sh ./trial.sh|sh -c 'echo {a}'|" e.yml
+    run 3 && [ "$dir" = ./no-experiment ] && has err \
+        "e.yml:$(grep -n ^trialCommand: e.yml | cut -d : -f 1): trialCommand: {a} stands within single quotes, where a shell could read its value \"\$(touch no)\" as code"
+}
+check "a value that cannot be quoted where it stands" not_quotable
 
 labels() {
     experiment 'maxTrialNumber: 2' "tuner: {plugin: $PLUGINS/labels.so}" << 'E'

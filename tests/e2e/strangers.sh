@@ -90,6 +90,9 @@ only_your_own() {
     chmod o+w "$dir/trials/00000/command" &&
         { "$T" rerun "$dir" 0 > out 2> err; [ $? = 3 ]; } &&
         has err 'command: nothing is run' || return 1
+    # Options in place of keys may name a plugin.
+    sed -i 's/"started_ns"/"overrides": {"seed": "1"}, &/' "$dir/experiment.json" && chmod o+w "$dir/experiment.json" &&
+        refused 'experiment.json: nothing is run' && chmod o-w "$dir/experiment.json" || return 1
     # A group of the owner's own number is he alone: umask 002.
     [ "$(id -u)" != "$(id -g)" ] || chmod g+w "$dir" &&
         "$T" rerun "$dir" 1 > out 2> err || fail "$(cat err)" || return 1
@@ -115,14 +118,14 @@ only_your_own_plugin() {
 
 # harmless FILE: none of the bytes that a terminal would obey.
 harmless() {
-    for bytes in '\033' '\302\233' '\342\200\256' '\342\201\246'; do
+    for bytes in '\033' '\302\233' '\342\200\256' '\342\201\246' '\342\200\213'; do
         ! LC_ALL=C grep -qF "$(printf "$bytes")" "$1" ||
             fail "$1 holds $bytes" || return 1
     done
 }
 
 texts() {
-    all='\u001b[2J\u009b\u202e\u2066'
+    all='\u001b[2J\u009b\u202e\u2066\u200b'
     experiment 'maxTrialNumber: 4' "metrics: {pattern: 'v=([0-9]+)'}" \
         "searchSpace: {\"x$all\": {_type: choice, _value: [\"$all\", \"b$all\", 3, 4]}}" \
         "$RANDOM_TUNER" << 'E'
@@ -153,6 +156,23 @@ E
     for words in show status stop resume top; do
         "$T" $words "$dir" > said 2>&1
         harmless said || fail "$words" || return 1
+    done
+    "$T" report "$dir" > said && harmless "$dir/report.html" &&
+        "$T" export "$dir" --csv > csv && ! harmless csv > said &&
+        "$T" export "$dir" --csv --safe > csv && harmless csv ||
+        fail "$(cat said)" || return 1
+    # Nor what their paths are called.
+    evil=$(printf 'w\033\302\233\342\200\256\342\201\246')
+    mkdir "$evil" && mv e.yml trial.sh tunepipe-experiments "$evil" &&
+        cd "$evil" || return 1
+    for words in show status ls 'trial ls' why 'why 1' report "report --out $evil" \
+        index log 'log --verify' replay 'rerun 1' 'rerun 1 --json' \
+        'run e.yml --dry-run' run "fork --at-trial 1 $evil.d" \
+        "export --csv --out $evil/csv" 'stop' 'wait' "$evil" "show --$evil" \
+        "log --repair --out $evil.log" "import $evil.csv" "-m $evil"; do
+        # shellcheck disable=SC2086
+        "$T" $words < /dev/null > ../said 2>&1
+        harmless ../said || fail "$words: $(cat ../said)" || return 1
     done
 }
 

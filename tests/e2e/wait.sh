@@ -133,10 +133,21 @@ gone() {
 }
 check "who waits may go away" gone
 
+# Without an event it is the end; a folder alone is no event.
+the_end() {
+    endless && waits 1 "$dir" --timeout 0.2s &&
+        has why 'experiment.ended: it did not happen before the time was over'
+    bad=$?
+    stopped
+    [ "$bad" = 0 ] && waits 0 "$dir" && has got '{"event": "experiment.ended", ' &&
+        waits 0 && has got '{"event": "experiment.ended", '
+}
+check "the end, where nothing else is said" the_end
+
 wrong() {
     mkdir none
     waits 2 none trial.endet && has why "'trial.endet'" &&
-        waits 2 && waits 2 none best --count 0 && waits 2 a b c &&
+        waits 3 && waits 3 none && waits 2 none best --count 0 && waits 2 a b c &&
         waits 2 none best --timeout soon && waits 3 none best &&
         waits 3 best
 }

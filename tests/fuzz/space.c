@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Search spaces: what is parsed can be sampled; a sample that can be decoded
  * decodes to strict JSON, which encodes to a point that decodes to the same
- * bytes and projects into the space itself. */
+ * bytes and projects into the space itself; what trials are given is equal. */
 #include "fuzz.h"
 
 #include "core/buf.h"
@@ -19,7 +19,7 @@ static void
 check_point(const struct space *s, const double *x, double *y)
 {
     struct err err;
-    struct json *doc;
+    struct json *doc, *given;
     struct buf a, b;
 
     buf_init(&a, TEXT_MAX);
@@ -33,6 +33,11 @@ check_point(const struct space *s, const double *x, double *y)
     space_decode(s, y, &b);
     MUST(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
     MUST(space_project(s, x, s, y, &err) == 0);
+    buf_clear(&b);
+    space_write_given(s, json_root(doc), &b);
+    given = json_parse(buf_text(&b), b.len, JSON_STRICT, &err);
+    MUST(given != NULL && jval_equal(json_root(given), json_root(doc)));
+    json_free(given);
     json_free(doc);
     buf_fini(&a);
     buf_fini(&b);

@@ -496,7 +496,8 @@ await_file(struct wire *w, const char *path)
     if (inotify_add_watch(fd.fd, folder, IN_CREATE | IN_MOVED_TO) < 0)
         die(w, "await %s: cannot watch %s", path, folder);
     while (access(path, F_OK) != 0)
-        if (poll(&fd, 1, 20000) <= 0 || read(fd.fd, events, sizeof events) <= 0)
+        if (poll(&fd, 1, 600000) <= 0 ||
+            read(fd.fd, events, sizeof events) <= 0)
             die(w, "await %s: it never came", path);
     close(fd.fd);
 }

@@ -178,6 +178,11 @@ TEST(arguments_refuse_unknown_names_with_the_nearest)
                 "classArgs.net.rat: unknown argument (did you mean "
                 "'net.rate'?); there are: count, net.rate, on, net.deep.mode, "
                 "seed, path, any\n");
+    check_wrong(
+        "{\"mdoe\": 1}",
+        "classArgs.mdoe: unknown argument (did you mean 'net.deep.mode'?); "
+        "there are: count, net.rate, on, net.deep.mode, seed, path, "
+        "any\n");
     check_wrong("{\"rate\": 1}",
                 "classArgs.rate: unknown argument (did you mean 'net.rate'?); "
                 "there are: count, net.rate, on, net.deep.mode, seed, path, "

@@ -231,7 +231,7 @@ TEST(bohb_densities_are_distributions)
         CHECK(is_near(total(&w->m->others, j), 1, 1e-3));
         n_checked++;
     }
-    CHECK_EQ(n_checked, 12);
+    CHECK_EQ(n_checked, 14);
     world_free(w);
 }
 

@@ -40,6 +40,11 @@ static const struct {
     {"max_trial_number: 3",
      ":1: max_trial_number: unknown key (did you mean 'maxTrialNumber'?)"},
     {"zzzzzzzz: 3", ":1: zzzzzzzz: unknown key\n"},
+    {"classArgs: {seed: 3}",
+     ":1: classArgs: unknown key; it belongs into 'tuner'"},
+    {"onFailure: {direction: minimize}",
+     ":1: onFailure.direction: unknown key; it stands at the top, beside "
+     "trialCommand"},
     {"trialGpuNumber: -1",
      ":1: trialGpuNumber: expected an integer from 0 to 64, got '-1'"},
     {"gpuIndices: 0;1",
@@ -91,8 +96,8 @@ static const struct {
      ":1: maxTrialNumber: expected an integer above 0, got '-1'"},
     {"maxTrialNumber: 2.5",
      ":1: maxTrialNumber: expected an integer above 0, got '2.5'"},
-    {"maxTrialNumber: '3'",
-     ":1: maxTrialNumber: expected an integer above 0, got '3'"},
+    {"maxTrialNumber: '3'", ":1: maxTrialNumber: expected an integer above 0, "
+                            "got the text '3': leave the quotes out"},
     {"maxTrialNumber: [3]",
      ":1: maxTrialNumber: expected an integer above 0, got a list"},
     {"maxTrialDuration: 5w",
@@ -129,7 +134,12 @@ static const struct {
      ":1: assessor: has `codeDirectory`, and needs `className`"},
     {"assessor: {classArgs: {}}", ":1: assessor: needs `name`"},
     {"assessor: {}", ":1: assessor: is empty; needs `name`"},
-    {"assessor: Medianstop", ":1: assessor: expected a map, got a text"},
+    {"assessor: Medianstop",
+     ":1: assessor: expected a map such as {name: Medianstop}, got a text"},
+    {"assessor: {name: x, start_step: 1}",
+     ":1: assessor.start_step: unknown key; arguments stand in 'classArgs'\n"},
+    {"maxTrialNumber: four",
+     ":1: maxTrialNumber: expected an integer above 0, got 'four'\n"},
     {"assessor: {name: x, classArgs: 3}",
      ":1: assessor.classArgs: expected a map, got '3'"},
     {"assessor: {name: x, classArgs: {a: [1, .inf]}}",
@@ -204,7 +214,8 @@ TEST(config_tells_everything_at_once)
         buf_text(&problems.lines),
         "e.yml:1: trialConcurrency: expected an integer above 0, got '0'\n"
         "e.yml:2: trialComand: unknown key (did you mean 'trialCommand'?)\n"
-        "e.yml:4: tuner.builtinTunrName: unknown key\n"
+        "e.yml:4: tuner.builtinTunrName: unknown key; arguments stand in "
+        "'classArgs'\n"
         "e.yml:1: searchSpace: is required, or searchSpaceFile; an empty one "
         "is {}\n"
         "e.yml:1: trialCommand: is required\n");

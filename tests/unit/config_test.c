@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/config_help.h"
 
+#include "config/overrides.h"
 #include "config/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 NOT_UNDER_TSAN;
 
@@ -48,7 +50,7 @@ TEST(config_reads_a_whole_experiment)
               "{\"lr\": {\"_type\": \"loguniform\", \"_value\": [0.001, 1]}, "
               "\"on\": {\"_type\": \"choice\", \"_value\": "
               "[\"no\", \"x\", 16]}}");
-    CHECK_STR(x->trial_command, "./train.sh");
+    CHECK_STR(x->trial_command.text, "./train.sh");
     CHECK_STR(x->trial_folder, here);
     CHECK_EQ(x->concurrency, 2);
     CHECK_EQ(x->max_trials, 40);
@@ -199,7 +201,8 @@ TEST(config_that_a_folder_keeps_may_contradict_itself)
     done(x);
     problems_init(&problems);
     CHECK_EQ(file_write("space.json", "{}", 2, NULL), 0);
-    x = experiment_read_kept("e.yml", "/e.yml", "space.json", &problems, &err);
+    x = experiment_read_kept("e.yml", "/e.yml", "space.json", NULL, &problems,
+                             &err);
     CHECK_STR(buf_text(&problems.lines), "");
     CHECK(x != NULL && x->minimize);
     CHECK_STR(x->mode_from, "the tuner");
@@ -403,4 +406,123 @@ TEST(config_survives_mutations)
             experiment_read("e.yml", EXPERIMENT_RUN, &problems, NULL, &err));
         problems_fini(&problems);
     }
+}
+
+/* ---- options of `run` in place of keys ---- */
+
+/* Reads the text, with these overrides. */
+static struct experiment *
+read_with(const char *text, const char *overrides)
+{
+    CHECK_EQ(file_write("e.yml", text, strlen(text), NULL), 0);
+    problems_init(&problems);
+    problems_init(&notes);
+    err_clear(&err);
+    return experiment_read_checked("e.yml", overrides, NULL, &problems, &notes,
+                                   &err);
+}
+
+TEST(config_takes_options_in_place_of_keys)
+{
+    struct experiment *x = read_with(
+        "searchSpace: {}\ntrialCommand: x\nmaxTrialNumber: 2\n"
+        "seed: 1\ndirection: minimize\n" GOOD_END,
+        "{\"seed\": \"9\", \"max-trials\": \"30\", \"name\": \"null\", "
+        "\"concurrency\": \"4\", \"tuner\": \"/a/mine.so\"}");
+
+    CHECK_STR(err.text, "");
+    CHECK(x->has_seed && x->seed == 9);
+    CHECK_EQ(x->max_trials, 30);
+    CHECK_STR(x->name, "null");
+    CHECK_EQ(x->concurrency, 4); /* which the file lacks */
+    CHECK(x->tuner_overridden && x->tuner.name == NULL);
+    CHECK_STR(x->tuner.plugin, "/a/mine.so");
+    CHECK_STR(x->tuner.args, "{}");
+    done(x);
+    x = read_with("searchSpace: {}\ntrialCommand: x\ntrialConcurrency: 1\n",
+                  "{\"seed\": 9}");
+    CHECK(x == NULL); /* as nobody has written it */
+    CHECK_STR(err.text, "--seed: expected a text");
+    done(x);
+}
+
+TEST(config_places_mistakes_of_options_at_them)
+{
+    struct experiment *x = read_with(
+        "searchSpace: {}\ntrialCommand: x\n" GOOD_END,
+        "{\"concurrency\": \"0\", \"seed\": \"null\", \"name\": \"\", "
+        "\"tuner\": \"tpe:{\\\"a\\\" 1}\"}");
+
+    CHECK(x == NULL);
+    CHECK_STR(buf_text(&problems.lines),
+              "--tuner: arguments: byte 5: expected ':', not '1'\n"
+              "--seed: expected an integer from 0 to 2^63-1, got 'null'\n"
+              "--name: expected a text, got ''\n"
+              "--concurrency: expected an integer above 0, got '0'\n");
+    done(x);
+}
+
+/* Of another tuner's arguments only the direction is kept, and that is noted;
+ * those of the same one stay. */
+TEST(config_keeps_arguments_of_the_tuner_that_an_option_names)
+{
+    static const char text[] =
+        "searchSpace: {}\ntrialCommand: x\ntrialConcurrency: 1\n"
+        "tuner: {className: a.B, classArgs: {optimize_mode: minimize, n: 1}}\n";
+    static const char same[] =
+        "searchSpace: {}\ntrialCommand: x\ntrialConcurrency: 1\n"
+        "tuner: {name: TPE, classArgs: {optimize_mode: minimize, n: 1}}\n";
+    struct experiment *x = read_with(text, "{\"tuner\": \"grid\"}");
+
+    CHECK_STR(err.text, "");
+    CHECK(x->tuner.class_name == NULL);
+    CHECK_STR(x->tuner.args, "{}");
+    CHECK_STR(experiment_direction(x), "minimize");
+    CHECK_STR(buf_text(&notes.lines),
+              "e.yml:4: tuner.classArgs: left out, but for the direction: they "
+              "are not of the tuner that --tuner names\n");
+    done(x);
+    x = read_with(same, "{\"tuner\": \"tpe\"}");
+    CHECK_STR(x->tuner.args, "{\"optimize_mode\": \"minimize\", \"n\": 1}");
+    CHECK_STR(buf_text(&notes.lines), "");
+    done(x);
+    x = read_with(same, "{\"tuner\": \"tpe:{\\\"n\\\": [2, \\\"\\\"]}\"}");
+    CHECK_STR(x->tuner.args, "{\"n\": [2, \"\"]}");
+    CHECK_STR(experiment_direction(x), "minimize");
+    done(x);
+    x = read_with(
+        same, "{\"tuner\": \"tpe:{\\\"optimize_mode\\\": \\\"maximize\\\"}\"}");
+    CHECK(x == NULL);
+    CHECK_STR(err.text, "--tuner: tuner.classArgs.optimize_mode: is maximize, "
+                        "and direction in line 4 is minimize: expected one of "
+                        "them, or the same in both");
+    done(x);
+}
+
+TEST(overrides_are_written_and_shown)
+{
+    const char *values[OVERRIDES] = {"7", NULL, "it's", NULL, "./a/mine.so:{}"};
+    char *json, *want = NULL, *here = getcwd(NULL, 0);
+    struct buf shown;
+
+    CHECK_EQ(overrides_write(values, &json, &err), 0);
+    CHECK(asprintf(&want,
+                   "{\"seed\": \"7\", \"name\": \"it's\", "
+                   "\"tuner\": \"%s/a/mine.so:{}\"}",
+                   here) > 0);
+    CHECK_STR(json, want);
+    free(want);
+    buf_init(&shown, 4096);
+    overrides_show(json, &shown);
+    CHECK(asprintf(&want,
+                   "--seed 7 --name 'it'\\''s' --tuner '%s/a/mine.so:{}'",
+                   here) > 0);
+    CHECK_STR(buf_text(&shown), want);
+    buf_fini(&shown);
+    free(want);
+    free(here);
+    free(json);
+    values[0] = values[2] = values[4] = NULL;
+    CHECK_EQ(overrides_write(values, &json, &err), 0);
+    CHECK(json == NULL);
 }

@@ -41,7 +41,7 @@ TEST(config_converts_v1_and_says_so)
     CHECK_STR(x->tuner.code_folder, x->folder);
     CHECK(x->minimize);
     CHECK_STR(x->assessor.name, "Medianstop");
-    CHECK_STR(x->trial_command, "python3 t.py");
+    CHECK_STR(x->trial_command.text, "python3 t.py");
     CHECK_STR(x->trial_folder, x->folder);
     CHECK_EQ(x->early_stopped, STOPPED_LATEST);
     CHECK_EQ(notes.count, 13);

@@ -12,6 +12,10 @@ NOT_UNDER_TSAN;
 
 static struct problems problems;
 
+#define ADRIFT                                                                  \
+    "; is the line indented otherwise than those around it, or a text without " \
+    "quotes that needs them?\n"
+
 static const struct {
     const char *text, *want;
 } bad_yaml[] = {
@@ -23,8 +27,11 @@ static const struct {
     {"a: !!map {}\n", "y:1: tags are not supported, but for !!str"},
     {"a: 1\n---\nb: 2\n", "y:2: a second document; expected only one"},
     {"[1]: 2\n", "y:1: a key must be a plain text"},
-    {"a: 1\n b: 2\n", "y:2: not valid YAML"},
+    {"a: 1\n b: 2\n", ADRIFT},
+    {"a: 1\nb:\n  c: 1\n d: 2\n", ADRIFT},
+    {"a: 1\nb:\n \tc: 1\n", "; there is a tab: indent with spaces\n"},
     {"a: [1,\n", "y:2: not valid YAML"},
+    {"a: {b: 1\nc: 2\n", "; is a brace or a bracket above not closed?\n"},
     {"a: \"\xff\"\n", "y:1: not valid YAML"},
     {"\"a\\0b\": 1\n", "y:1: a key must not hold a NUL byte"},
 };

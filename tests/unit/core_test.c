@@ -131,9 +131,28 @@ TEST(nearest_finds_what_was_meant)
               " (did you mean 'seed'?)");
     CHECK(nearest_name("x", names, 3) == NULL);
     CHECK_STR(nearest_name("B", (const char *[]){"a", "b"}, 2), "b");
+    CHECK(nearest_name("init", (const char *[]){"wait"}, 1) == NULL);
+    CHECK_STR(nearest_name("tep", (const char *[]){"tpe"}, 1), "tpe");
     memset(longest, 'x', sizeof longest - 1);
     CHECK(nearest_name(longest, names, 3) == NULL);
     CHECK_STR(nearest_hint("xyzzy12", names, 3, hint, sizeof hint), "");
+}
+
+TEST(nearest_knows_what_others_call_it)
+{
+    static const char *const types[] = {"choice", "randint", "uniform",
+                                        "loguniform"};
+    static const char *const keys[] = {"maxTrialNumber", "direction"};
+
+    CHECK_STR(nearest_name("int", types, 4), "randint");
+    CHECK_STR(nearest_name("Categorical", types, 4), "choice");
+    CHECK_STR(nearest_name("log_float", types, 4), "loguniform");
+    CHECK_STR(nearest_name("n_trials", keys, 2), "maxTrialNumber");
+    CHECK_STR(nearest_name("objective", keys, 2), "direction");
+    /* Only where that is a name here, and never in place of the name itself. */
+    CHECK(nearest_name("categorical", keys, 2) == NULL);
+    CHECK_STR(nearest_name("mode", (const char *[]){"direction", "mode"}, 2),
+              "mode");
 }
 
 static void

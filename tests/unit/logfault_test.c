@@ -142,6 +142,49 @@ TEST(logfault_each_write_fails_with_a_program)
     each_call_fails(CALL_PWRITE, never, 2);
 }
 
+/* A program suggests and fails in one breath.  The suggestion waits for the
+ * log, and behind it the failure waits once more: what the manager sends
+ * meanwhile comes after it, and is not read, as the failure ends the session.
+ */
+TEST(logfault_a_program_fails_before_what_comes_later)
+{
+    static const struct play fails = {
+        "exec",
+        "\"IN\",\"+ID\",\"GE\","
+        "\"text:TR00000000000033{\\\"parameter_id\\\":1,\\\"parameters\\\":1}"
+        "ER00000000000002no\"",
+        {{"IN", HELP_SPACE, 1}, {"GE", "1", 2}},
+        2};
+    struct session_run r;
+    struct buf logged;
+    int kinds[32];
+
+    play = &fails;
+    on_error = ERROR_FAIL;
+    relapses = true;
+    fault = (struct fault){CALL_PWRITE, 7, 1, ENOSPC}; /* the TR's record */
+    run_begin(&r, never);
+    run_send(&r, play_step(0));
+    while (r.frames < 1)
+        CHECK(run_listen(&r));
+    run_send(&r, play_step(1));
+    while (run_said(&r, "nothing is read") == 0)
+        CHECK(run_listen(&r));
+    run_send(&r, play_step(1));
+    CHECK(creat(HEALED, 0600) >= 0);
+    run_end(&r);
+    CHECK_EQ(r.frames, play->frames);
+    CHECK_EQ(r.status, DISPATCHER_FAILED);
+    CHECK_EQ(run_said(&r, "command 5 (its ER): "), 1);
+    buf_init(&logged, 1 << 20);
+    CHECK_EQ(read_frames(&logged, kinds), LOG_END);
+    CHECK_STR(buf_text(&logged), buf_text(&r.got));
+    CHECK_EQ(kinds[RECORD_IN], 2);
+    check_replay();
+    buf_fini(&logged);
+    run_fini(&r);
+}
+
 TEST(logfault_each_sync_fails_with_a_program)
 {
     play = &program;

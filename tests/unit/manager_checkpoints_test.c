@@ -116,6 +116,73 @@ TEST(manager_checkpoints_are_handed_on_with_their_steps)
     checkpoints_close(&c);
 }
 
+/* Whether who goes on from a trial that saved behind so many of its reports is
+ * told to do a step twice. */
+static bool
+is_early(uint64_t saved, uint64_t reported, const char *parameters)
+{
+    struct checkpoints c = make(&last);
+    struct trial *a = trial(0, parameters), *b = trial(1, "{}");
+    bool early;
+
+    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    save(&c, a, 1, saved);
+    a->metrics.intermediates = reported;
+    a->state = TRIAL_PAUSED;
+    checkpoints_hear_end(
+        &c, &(struct attempt_end){.how = ATTEMPT_JUDGED, .trial = a});
+    b->origin = (struct origin){.how = ORIGIN_PROMOTED, .from = 0};
+    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    early = checkpoints_are_early(&c, b);
+    checkpoints_delete(&c, 0);
+    checkpoints_delete(&c, 1);
+    trial_free(a);
+    trial_free(b);
+    checkpoints_close(&c);
+    return early;
+}
+
+TEST(manager_checkpoints_that_were_saved_before_their_report)
+{
+    CHECK(is_early(2, 3, "{}"));
+    CHECK(is_early(0, 1, "{}"));
+    CHECK(!is_early(3, 3, "{}"));
+    CHECK(!is_early(1, 3, "{}")); /* some epochs apart, on purpose */
+    CHECK(is_early(2, 9, "{\"TRIAL_BUDGET\": 3}"));
+    CHECK(!is_early(3, 4, "{\"TRIAL_BUDGET\": 3}"));
+}
+
+/* The same of the next attempt, but for what the trial itself was given. */
+TEST(manager_checkpoints_that_were_saved_before_their_report_by_an_attempt)
+{
+    struct checkpoints c = make(&last);
+    struct trial *a = trial(0, "{}"), *again = trial(0, "{}");
+    struct trial *heir = trial(1, "{}");
+
+    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    save(&c, a, 1, 2);
+    a->metrics.intermediates = 3;
+    checkpoints_hear_end(
+        &c, &(struct attempt_end){.how = ATTEMPT_REPLACED, .trial = a});
+    again->attempt = 1;
+    CHECK_EQ(checkpoints_begin(&c, again, NULL), 0);
+    CHECK(checkpoints_are_early(&c, again));
+    pause_it(&c, again);
+
+    heir->origin = (struct origin){.how = ORIGIN_CLONED, .from = 0};
+    CHECK_EQ(checkpoints_begin(&c, heir, NULL), 0);
+    heir->metrics.intermediates = 1;
+    checkpoints_hear_end(
+        &c, &(struct attempt_end){.how = ATTEMPT_REPLACED, .trial = heir});
+    heir->attempt = 1;
+    CHECK_EQ(checkpoints_begin(&c, heir, NULL), 0);
+    CHECK(!checkpoints_are_early(&c, heir));
+    trial_free(a);
+    trial_free(again);
+    trial_free(heir);
+    checkpoints_close(&c);
+}
+
 /* Saved behind the end of its budget, it is nobody else's. */
 TEST(manager_checkpoints_beyond_a_budget_are_not_handed_on)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "t.h"
 
+#include "config/experiment.h"
 #include "control/client.h"
 #include "core/err.h"
 #include "manager/commands.h"
@@ -16,16 +17,18 @@
 static struct manager *
 begin(struct control_client *l)
 {
-    struct manager *m = calloc(1, sizeof *m);
+    static const struct experiment x = {.concurrency = 2};
+    static const struct manager_options options;
+    static struct manager_outcome outcome;
+    struct manager *m = malloc(sizeof *m);
     struct err err = {0};
 
-    m->control = (struct control_server)CONTROL_SERVER_CLOSED;
-    events_init(&m->events, NULL, NULL);
-    m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    CHECK(m != NULL);
+    manager_init(m, &x, &options, &outcome);
+    m->sources.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     m->folder.path = strdup(".");
     m->folder.id = "here";
-    m->phase = PHASE_RUNNING;
-    m->scheduler.concurrency = 2;
+    m->dispatcher.phase = PHASE_RUNNING;
     progress_open(&m->progress, STDOUT_FILENO, STDERR_FILENO, false, 0, false);
     commands_open(m);
     CHECK(control_client_open(l, ".", &err) == 0);
@@ -36,9 +39,9 @@ static void
 end(struct manager *m, struct control_client *l)
 {
     control_client_close(l);
-    events_close(&m->events);
+    events_close(&m->publish.events);
     control_server_close(&m->control);
-    close(m->epoll_fd);
+    close(m->sources.epoll_fd);
     free(m->folder.path);
     free(m);
 }
@@ -140,7 +143,7 @@ TEST(commands_tell_watchers_of_changes)
     CHECK(control_server_settle(c, start) == INT64_MAX); /* nobody watches */
     CHECK_HAS(ask(m, &l, "{\"command\": \"watch\", \"rows\": 3}"),
               "\"state\": \"running\"");
-    m->end_known = true;
+    m->end.known = true;
     CHECK(control_server_settle(c, start) == INT64_MAX);
     CHECK_HAS(hear(&l), "\"state\": \"stopping\"");
     CHECK(control_server_settle(c, start + 1) ==
@@ -148,7 +151,7 @@ TEST(commands_tell_watchers_of_changes)
     c->changed = true;
     CHECK(control_server_settle(c, start + 1) == start + 100000000);
     CHECK_EQ(l.in.len, 0);
-    m->phase = PHASE_CLOSING;
+    m->dispatcher.phase = PHASE_CLOSING;
     CHECK(control_server_settle(c, start + 100000000) == INT64_MAX);
     CHECK_HAS(hear(&l), "\"state\": \"ending\"");
     end(m, &l);
@@ -166,16 +169,16 @@ TEST(commands_answer_later)
 
     CHECK(control_client_send(&l, ended, &err) == 0);
     ask(m, &l, "{\"command\": \"status\"}");
-    CHECK(events_wanted(&m->events, EVENT_TRIAL_ENDED));
-    events_emit(&m->events, EVENT_TRIAL_ENDED, fields);
+    CHECK(events_wanted(&m->publish.events, EVENT_TRIAL_ENDED));
+    events_emit(&m->publish.events, EVENT_TRIAL_ENDED, fields);
     CHECK_HAS(hear(&l), "{\"answer\": {\"event\": \"trial.ended\", ");
-    CHECK(!events_wanted(&m->events, EVENT_TRIAL_ENDED));
+    CHECK(!events_wanted(&m->publish.events, EVENT_TRIAL_ENDED));
     CHECK(control_client_send(&l, ended, &err) == 0);
     commands_serve(m);
-    CHECK(events_wanted(&m->events, EVENT_TRIAL_ENDED));
+    CHECK(events_wanted(&m->publish.events, EVENT_TRIAL_ENDED));
     control_client_close(&l);
     commands_serve(m);
-    CHECK(!events_wanted(&m->events, EVENT_TRIAL_ENDED));
+    CHECK(!events_wanted(&m->publish.events, EVENT_TRIAL_ENDED));
     end(m, &l);
 }
 
@@ -189,7 +192,7 @@ TEST(commands_tell_who_waits_that_it_is_over)
     CHECK(control_client_send(
               &l, "{\"command\": \"wait\", \"event\": \"best\"}", &err) == 0);
     ask(m, &l, "{\"command\": \"status\"}");
-    events_close(&m->events);
+    events_close(&m->publish.events);
     CHECK_STR(hear(&l), "{\"answer\": {\"over\": \"ended\"}}");
     end(m, &l);
 }

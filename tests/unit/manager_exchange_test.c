@@ -200,8 +200,10 @@ TEST(manager_exchange_keeps_as_much_as_may_be_on_its_way)
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         exchange_send(&e.x, "ME", text, (size_t)(seed >> 33) % sizeof text);
         sent++;
-        CHECK_EQ(exchange_flush(&e.x, NULL), 0);
-        slurp(&e, &got);
+        do { /* a pipe may hold a page only, where many are open */
+            CHECK_EQ(exchange_flush(&e.x, NULL), 0);
+            slurp(&e, &got);
+        } while (exchange_pending(&e.x) > 0);
         CHECK(e.x.out.len < 4 << 20);
     }
     CHECK_EQ(exchange_pending(&e.x), 0);

@@ -41,6 +41,8 @@ TEST(manager_finish_at_the_first_value_that_is_good_enough)
     end(&down, "00000", 0.6);
     end(&up, "00001", NAN);
     end(&down, "00001", NAN);
+    end(&up, "00001", HUGE_VAL); /* no result, as for a next manager */
+    end(&down, "00001", -HUGE_VAL);
     CHECK(!is_over(&up, 0) && !is_over(&down, 0));
     end(&up, "00002", 0.5); /* as good is enough */
     end(&down, "00002", 0.5);

@@ -326,6 +326,19 @@ TEST(manager_metrics_done_is_a_final_result)
     CHECK_EQ(m.finals, 3); /* a bad one keeps its number */
 }
 
+/* It is none, has no number, and is no mistake of the file's. */
+TEST(manager_metrics_tell_of_a_refused_final)
+{
+    struct metrics m = {0};
+    struct metric_line line;
+    struct err err;
+
+    CHECK_EQ(give(&m, "refused", &line, &err), METRICS_REFUSED);
+    CHECK_EQ(give(&m, "refused 1", &line, &err), METRICS_BAD);
+    CHECK_EQ(give(&m, "final 1", &line, &err), METRICS_METRIC);
+    CHECK_EQ(line.sequence, 0);
+}
+
 TEST(manager_metrics_tell_of_checkpoints)
 {
     static const char *const bad[] = {"checkpoint ", "checkpoint x",

@@ -121,7 +121,8 @@ reporter(struct unanswered *h, const char *value, bool hears)
     if (pid != 0)
         return pid;
     unanswered_close(h); /* as exec does: else it would wait for itself */
-    if (report_wait("t", value, hears, &answer, &err) != 0)
+    if (report_intermediate("t", value, hears ? REPORT_HEAR : REPORT_WAIT, NULL,
+                            &answer, &err) != 0)
         _exit(9);
     _exit((int)answer);
 }

@@ -69,9 +69,21 @@ TEST(manager_folder_has_a_name_fit_for_files)
     free(first);
 }
 
+static void
+check_order(const struct result *const *items, size_t n, const char *want)
+{
+    struct buf got;
+
+    buf_init(&got, 1000);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&got, "%d ", atoi(items[i]->trial));
+    CHECK_STR(buf_text(&got), want);
+    buf_fini(&got);
+}
+
 TEST(manager_results_rank_by_the_direction)
 {
-    const struct result *best[3];
+    const struct result *best[3], *all[7];
     struct results *r;
     struct err err;
 
@@ -92,8 +104,14 @@ TEST(manager_results_rank_by_the_direction)
     CHECK_STR(best[0]->trial, "00003"); /* the first of equals */
     CHECK_STR(best[1]->trial, "00004");
     CHECK_STR(best[2]->trial, "00000");
+    for (size_t i = 0; i < r->n; i++)
+        all[i] = &r->items[(i + 4) % r->n];
+    results_sort(r, all, r->n);
+    check_order(all, r->n, "3 4 0 5 1 2 6 "); /* these by number */
     r->minimize = true;
     CHECK_STR(results_best(r)->trial, "00005");
+    results_sort(r, all, r->n);
+    check_order(all, r->n, "5 0 3 4 1 2 6 ");
     results_free(r);
     experiment_folder_close(&folder);
 }

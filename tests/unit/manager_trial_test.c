@@ -6,6 +6,7 @@
 #include "trial/outcome.h"
 #include "manager/trial_step.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,35 @@ TEST(manager_trial_is_judged_by_stop_exit_and_result)
         CHECK_EQ(trial_judge(t, &o), cases[i].want);
         CHECK_STR(t->why, cases[i].why);
         CHECK_STR(trial_event_name(cases[i].want), cases[i].event);
+        trial_free(t);
+    }
+}
+
+TEST(manager_trial_has_a_result_that_counts_as_none)
+{
+    static const struct {
+        double final;
+        const char *why;
+    } cases[] = {
+        {1, ""},
+        {(double)NAN, "nan, which counts as no result"},
+        {-(double)NAN, "nan, which counts as no result"},
+        {HUGE_VAL, "inf, which counts as no result"},
+        {-HUGE_VAL, "-inf, which counts as no result"},
+    };
+    const struct outcome o = {.kind = OUTCOME_EXITED};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trial *t = make();
+
+        t->final = (struct reported){true, cases[i].final};
+        strcpy(t->why, "exit status 3"); /* of the attempt before */
+        CHECK_EQ(trial_judge(t, &o), TRIAL_SUCCEEDED);
+        CHECK_STR(t->why, cases[i].why);
+        strcpy(t->why, "exit status 3");
+        t->stop = STOP_ASSESSOR;
+        CHECK_EQ(trial_judge(t, &o), TRIAL_STOPPED);
+        CHECK_STR(t->why, "");
         trial_free(t);
     }
 }

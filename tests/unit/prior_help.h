@@ -9,21 +9,23 @@
 #include "unit/space_help.h"
 
 /* Of each kind one, and two branches. */
-#define MIXED_SPACE                                                   \
-    "{'c': {'_type': 'choice', '_value': ['r', 's', 't']},"           \
-    " 'i': {'_type': 'randint', '_value': [-2, 3]},"                  \
-    " 'u': {'_type': 'uniform', '_value': [-5, 5]},"                  \
-    " 'q': {'_type': 'quniform', '_value': [0, 10, 2.5]},"            \
-    " 'l': {'_type': 'loguniform', '_value': [0.001, 1]},"            \
-    " 'm': {'_type': 'qloguniform', '_value': [1, 100, 7]},"          \
-    " 'n': {'_type': 'normal', '_value': [1, 2]},"                    \
-    " 'k': {'_type': 'qlognormal', '_value': [1, 0.5, 0.25]},"        \
-    " 'one': {'_type': 'uniform', '_value': [3, 3]},"                 \
-    " 'net': {'_type': 'choice', '_value': ["                         \
-    "   {'_name': 'a', 'v': {'_type': 'uniform', '_value': [0, 1]},"  \
-    "    'deep': {'_type': 'choice', '_value': [{'_name': 'x', 'w':"  \
-    "     {'_type': 'normal', '_value': [0, 1]}}, {'_name': 'y'}]}}," \
-    "   {'_name': 'b', 'z': {'_type': 'randint', '_value': [0, 9]}}]}}"
+#define MIXED_SPACE                                                     \
+    "{'c': {'_type': 'choice', '_value': ['r', 's', 't']},"             \
+    " 'i': {'_type': 'randint', '_value': [-2, 3]},"                    \
+    " 'u': {'_type': 'uniform', '_value': [-5, 5]},"                    \
+    " 'q': {'_type': 'quniform', '_value': [0, 10, 2.5]},"              \
+    " 'l': {'_type': 'loguniform', '_value': [0.001, 1]},"              \
+    " 'm': {'_type': 'qloguniform', '_value': [1, 100, 7]},"            \
+    " 'n': {'_type': 'normal', '_value': [1, 2]},"                      \
+    " 'k': {'_type': 'qlognormal', '_value': [1, 0.5, 0.25]},"          \
+    " 'one': {'_type': 'uniform', '_value': [3, 3]},"                   \
+    " 'net': {'_type': 'choice', '_value': ["                           \
+    "   {'_name': 'a', 'v': {'_type': 'uniform', '_value': [0, 1]},"    \
+    "    'deep': {'_type': 'choice', '_value': [{'_name': 'x', 'w':"    \
+    "     {'_type': 'normal', '_value': [0, 1]}}, {'_name': 'y'}]}},"   \
+    "   {'_name': 'b', 'z': {'_type': 'randint', '_value': [0, 9]}}]}," \
+    " 's': {'_type': 'qrandint', '_value': [-7, 100, 9]},"              \
+    " 'e': {'_type': 'lograndint', '_value': [1, 1000]}}"
 
 static inline double
 help_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)

@@ -85,16 +85,23 @@ note(const char *event, const char *trial, const char *id, unsigned attempt,
 }
 
 static void
-report_value(const char *trial, const char *id, unsigned sequence,
-             const char *value, const char *more)
+report_as(const char *type, const char *trial, const char *id,
+          unsigned sequence, const char *value, const char *more)
 {
     char text[256];
 
     snprintf(text, sizeof text,
              "ME{\"parameter_id\": %s, \"trial_job_id\": \"%s\", \"type\": "
-             "\"PERIODICAL\", \"sequence\": %u, \"value\": \"%s\"%s}",
-             id, trial, sequence, value, more);
+             "\"%s\", \"sequence\": %u, \"value\": \"%s\"%s}",
+             id, trial, type, sequence, value, more);
     tell(RECORD_IN, 3, text);
+}
+
+static void
+report_value(const char *trial, const char *id, unsigned sequence,
+             const char *value, const char *more)
+{
+    report_as("PERIODICAL", trial, id, sequence, value, more);
 }
 
 static void
@@ -257,6 +264,73 @@ TEST(report_of_parameters_of_all_kinds)
     report_free(r);
 }
 
+/* What is reported beside the objective: the final report's, else the last
+ * one's that has any. */
+TEST(report_of_named_values)
+{
+    struct report *r;
+    struct json *doc;
+
+    make_folder();
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const ids[] = {"A", "B", "C"};
+
+        suggest("0", "{}", "");
+        note("started", ids[i], "0", 0, "");
+        report_value(ids[i], "0", 0, "0.5", "");
+    }
+    report_value("A", "0", 1,
+                 "{\\\"default\\\": 1, \\\"loss\\\": 2, "
+                 "\\\"note\\\": \\\"x\\\"}",
+                 "");
+    report_value("A", "0", 1, "{\\\"default\\\": 1, \\\"loss\\\": 9}", "");
+    report_as("FINAL", "A", "0", 0, "0.25", "");
+    report_value("B", "0", 1, "{\\\"default\\\": 1, \\\"loss\\\": 5}", "");
+    report_as("FINAL", "B", "0", 0,
+              "{\\\"default\\\": 1, \\\"loss\\\": Infinity, "
+              "\\\"<b>\\\": 0.5}",
+              "");
+    report_as("FINAL", "B", "0", 1, "{\\\"default\\\": 1, \\\"loss\\\": 7}",
+              "");
+    r = load();
+    doc = data_of(r);
+    check_data(doc, "metrics.0.name", "\"loss\"");
+    check_data(doc, "metrics.0.cells", "[2, \"Infinity\", null]");
+    check_data(doc, "metrics.1.name", "\"<b>\"");
+    check_data(doc, "metrics.1.cells", "[null, 0.5, null]");
+    CHECK_EQ(r->n_metrics, 2);
+    json_free(doc);
+    report_free(r);
+}
+
+/* A trial may make up as many names as it likes: the first ones are kept. */
+TEST(report_of_more_names_than_it_tells_apart)
+{
+    struct report *r;
+    struct json *doc;
+    char value[64], last[64];
+
+    make_folder();
+    suggest("0", "{}", "");
+    note("started", "A", "0", 0, "");
+    for (unsigned i = 0; i < 60; i++) {
+        char id[8];
+
+        snprintf(id, sizeof id, "%u", i);
+        note("started", id, "0", 0, "");
+        snprintf(value, sizeof value, "{\\\"default\\\": 1, \\\"n%u\\\": 2}",
+                 i);
+        report_value(id, "0", 0, value, "");
+    }
+    r = load();
+    CHECK_EQ(r->n_metrics, 50);
+    doc = data_of(r);
+    snprintf(last, sizeof last, "metrics.%zu.name", r->n_metrics - 1);
+    check_data(doc, last, "\"n49\"");
+    json_free(doc);
+    report_free(r);
+}
+
 static void
 end_at(size_t number, const char *status, double value, unsigned budget)
 {
@@ -295,6 +369,41 @@ TEST(report_importance_of_stopped_trials)
     CHECK_EQ(r->importance_trials, 8 + 16 + 10);
     CHECK_STR(r->parameters[0].name, "z");
     CHECK(r->importance[0].share > 0.7); /* z: the best have little of it */
+    report_free(r);
+}
+
+#define HIDDEN "a\\u202eb\\u200bc\\b\\udb40\\udc41.\\ud83d\\ude42\\n\\\\u202e"
+
+/* Nobody is misled by what turns text round or hides it: in the page it is
+ * seen, and in the data it is what it is. */
+TEST(report_page_shows_what_would_hide)
+{
+    struct err err = {0};
+    struct report *r;
+    struct buf page, data;
+
+    make_folder();
+    put_text("experiment.json",
+             "{\"id\": \"i\\u2066d\", \"name\": \"" HIDDEN "\", \"config\": "
+             "\"e.yml\", \"optimize_mode\": \"minimize\", \"mode_from\": "
+             "\"me\", \"seed\": 1}");
+    suggest("0", "{\"" HIDDEN "\": \"\xe2\x80\xae-\xc3\xa4\"}", "");
+    end("0", "0", "1.0", "{\"" HIDDEN "\": \"\xe2\x80\xae-\xc3\xa4\"}");
+    r = load();
+    buf_init(&page, 1 << 24);
+    CHECK_EQ(report_write_page(r, 7, &page, &err), 0);
+    CHECK_HAS(buf_text(&page), "<title>i?d</title>");
+    CHECK_HAS(buf_text(&page),
+              "\"name\": \"a?b?c??.\\ud83d\\ude42\\n\\\\u202e\"");
+    CHECK_HAS(buf_text(&page), "[\"?-\\u00e4\"]");   /* its column */
+    CHECK_HAS(buf_text(&page), ": \"?-\xc3\xa4\"}"); /* the best parameters */
+    CHECK(strstr(buf_text(&page), "\xe2\x80\xae") == NULL);
+    buf_init(&data, 1 << 24);
+    report_write_json(r, &data);
+    CHECK_HAS(buf_text(&data), "\"name\": \"" HIDDEN "\"");
+    CHECK_HAS(buf_text(&data), "[\"\\u202e-\\u00e4\"]");
+    buf_fini(&data);
+    buf_fini(&page);
     report_free(r);
 }
 

@@ -185,7 +185,6 @@ TEST(schema_tells_right_from_wrong)
 TEST(schema_knows_what_is_required)
 {
     static const char *const bad[] = {
-        "searchSpace: {}\ntrialCommand: x\ndirection: minimize\n",
         "searchSpace: {}\ntrialConcurrency: 1\ndirection: minimize\n",
         "trialCommand: x\ntrialConcurrency: 1\ndirection: minimize\n",
         "searchSpace: {x: {_type: unifrm, _value: []}}\ntrialCommand: x\n"
@@ -193,6 +192,7 @@ TEST(schema_knows_what_is_required)
         "searchSpace: {}\ntrialCommand: x\ntrialConcurrency: 1\n"
         "tuner: {name: tpe, classArgs: {seed: 1}}\n"};
     static const char *const good[] = {
+        "searchSpace: {}\ntrialCommand: x\ndirection: minimize\n",
         "searchSpacePath: s\ntrial: {command: x, codeDir: ., gpuNum: 0}\n"
         "trialConcurrency: 1\nadvisor: {builtinAdvisorName: BOHB, classArgs: "
         "{optimize_mode: minimize}}\n",

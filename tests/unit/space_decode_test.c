@@ -111,6 +111,105 @@ check_values(const char *entry, const double *x, size_t n, const char *want)
     check_values(entry, (const double[]){__VA_ARGS__}, \
                  sizeof(double[]){__VA_ARGS__} / sizeof(double), want)
 
+/* A trial whose program tells 96 from 96.0 finds 96, while the wire has 96.0.
+ */
+static void
+check_given(const char *space, const char *parameters, const char *want)
+{
+    struct space *s = help_space(space);
+    struct json *doc = help_json(parameters);
+    struct buf out;
+
+    buf_init(&out, LINE_MAX_BYTES);
+    space_write_given(s, json_root(doc), &out);
+    check_json(buf_text(&out), want);
+    buf_fini(&out);
+    json_free(doc);
+    space_free(s);
+}
+
+TEST(space_gives_integers_where_bounds_and_step_are_whole)
+{
+    check_given("{'a': {'_type': 'quniform', '_value': [8.0, 128, 8]},"
+                " 'b': {'_type': 'quniform', '_value': [8, 127.5, 8]},"
+                " 'c': {'_type': 'quniform', '_value': [0, 2, 0.5]},"
+                " 'd': {'_type': 'qloguniform', '_value': [1, 1e6, 1]},"
+                " 'e': {'_type': 'uniform', '_value': [0, 9]},"
+                " 'f': {'_type': 'qnormal', '_value': [0, 9.5, 2]},"
+                " 'g': {'_type': 'qlognormal', '_value': [0, 90, 2]},"
+                " 'h': {'_type': 'randint', '_value': [0, 9]},"
+                " 'i': {'_type': 'choice', '_value': [1.0, 2]}}",
+                "{'b': 96.0, 'a': 96.0, 'c': 1.0, 'd': 100000.0, 'e': 3.0, "
+                "'f': -0.0, 'g': 1e+16, 'h': 3.0, 'i': 1.0, 'z': 1.0}",
+                "{'b': 96.0, 'a': 96, 'c': 1.0, 'd': 100000, 'e': 3.0, "
+                "'f': 0, 'g': 1e+16, 'h': 3, 'i': 1.0, 'z': 1.0}");
+}
+
+TEST(space_gives_integers_in_nested_choices)
+{
+    static const char space[] =
+        "{'net': {'_type': 'choice', '_value': ["
+        "  {'_name': 'a', 'n': {'_type': 'quniform', '_value': [0, 9, 0.5]}},"
+        "  {'_name': 'b', 'n': {'_type': 'quniform', '_value': [0, 9, 1]},"
+        "   'm': {'_type': 'choice', '_value': ["
+        "     {'_name': 1, 'n': {'_type': 'quniform', '_value': [0, 9, 3]}}]"
+        "   }}]},"
+        " 'n': {'_type': 'uniform', '_value': [0, 1]}}";
+
+    check_given(space, "{'net': {'_name': 'a', 'n': 3.0}, 'n': 1.0}",
+                "{'net': {'_name': 'a', 'n': 3.0}, 'n': 1.0}");
+    check_given(
+        space,
+        "{'net': {'_name': 'b', 'n': 3.0, 'm': {'_name': 1, 'n': 3.0}}, "
+        "'n': 1.0}",
+        "{'net': {'_name': 'b', 'n': 3, 'm': {'_name': 1, 'n': 3}}, "
+        "'n': 1.0}");
+    /* A tuner of one's own may give what the space does not know. */
+    check_given(space, "{'net': {'_name': 'c', 'n': 3.0}, 'n': [3.0]}",
+                "{'net': {'_name': 'c', 'n': 3.0}, 'n': [3.0]}");
+    check_given(space, "[3.0]", "[3.0]");
+}
+
+static void
+count_element(void *ctx, struct jval element)
+{
+    size_t *n = ctx;
+
+    (void)element;
+    ++*n;
+}
+
+TEST(space_finds_parameters_by_the_names_that_trials_find)
+{
+    static const struct {
+        const char *name;
+        bool found;
+        size_t elements;
+    } cases[] = {{"lr", true, 0},         {"l", false, 0},
+                 {"lr/", false, 0},       {"lrr", false, 0},
+                 {"net", false, 0},       {"net/", false, 0},
+                 {"net/_name", true, 2},  {"net/units", true, 3},
+                 {"net/depth", false, 0}, {"net[0]/units", false, 0},
+                 {"act", true, 2},        {"", false, 0}};
+    struct space *s = help_space(
+        "{'lr': {'_type': 'uniform', '_value': [0, 1]},"
+        " 'act': {'_type': 'choice', '_value': ['relu', 'tanh']},"
+        " 'net': {'_type': 'choice', '_value': ["
+        "  {'_name': 'a', 'units': {'_type': 'choice', '_value': [1, 2]}},"
+        "  {'_name': 'b', 'units': {'_type': 'choice', '_value': [3]}}]}}");
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t n = 0;
+
+        CHECK_EQ(space_find(s, cases[i].name, strlen(cases[i].name),
+                            count_element, &n),
+                 cases[i].found);
+        CHECK_EQ(n, cases[i].elements);
+    }
+    CHECK(space_find(s, "lr and more", 2, NULL, NULL));
+    space_free(s);
+}
+
 TEST(space_rounds_half_to_even_then_clips)
 {
     VALUES("{'_type': 'quniform', '_value': [0, 10, 2.5]}",

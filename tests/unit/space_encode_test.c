@@ -50,6 +50,8 @@ TEST(space_encode_accepts)
                  "{'y': 1.0, 'x': 0}", 0);
     check_encode("{'_type': 'randint', '_value': [-2, 3]}", "-2", 0);
     check_encode("{'_type': 'randint', '_value': [-2, 3]}", "2.0", 4);
+    check_encode("{'_type': 'qrandint', '_value': [8, 128, 8]}", "96", 11);
+    check_encode("{'_type': 'lograndint', '_value': [1, 9]}", "1.0", 0);
     check_encode("{'_type': 'uniform', '_value': [0, 1]}", "1", 1);
     check_encode("{'_type': 'uniform', '_value': [0.1, 0.3]}",
                  "0.30000000000000004", 0.3);
@@ -80,6 +82,13 @@ TEST(space_encode_names_path_value_and_range)
                       "p: is 0.5, expected an integer within [-2, 2]");
     check_not_encoded("{'_type': 'randint', '_value': [-2, 3]}", "NaN",
                       "p: is NaN, expected an integer within [-2, 2]");
+    check_not_encoded("{'_type': 'qrandint', '_value': [1, 10, 2]}", "4",
+                      "p: is 4, expected an integer within [1, 9] in steps of "
+                      "2");
+    check_not_encoded("{'_type': 'lograndint', '_value': [2, 10]}", "10",
+                      "p: is 10, expected an integer within [2, 9]");
+    check_not_encoded("{'_type': 'lograndint', '_value': [2, 10]}", "2.5",
+                      "p: is 2.5, expected an integer within [2, 9]");
     check_not_encoded("{'_type': 'uniform', '_value': [0, 1]}", "1.1",
                       "p: is 1.1, expected a number within [0.0, 1.0]");
     check_not_encoded("{'_type': 'uniform', '_value': [0, 1]}", "true",
@@ -133,6 +142,60 @@ TEST(space_encode_of_nested)
               "d: is missing, expected a value of type choice (is it 'D'?)");
     CHECK_EQ(help_encode(s, "[]", x, &err), -1);
     CHECK_HAS(err.text, "parameters: is an array, expected an object");
+    space_free(s);
+}
+
+/* Returns err's text, "" for none. */
+static const char *
+complete(const struct space *s, const char *parameters, uint64_t seed,
+         double *x, struct err *err)
+{
+    struct json *doc = help_json(parameters);
+
+    int rc;
+
+    *err = (struct err){0};
+    rc = space_complete(s, json_root(doc), seed, x, err);
+    CHECK_EQ(rc, err->code == ERR_NONE ? 0 : -1);
+    json_free(doc);
+    return err->text;
+}
+
+TEST(space_completes_what_is_missing)
+{
+    struct space *s = help_space(
+        "{'lr': {'_type': 'uniform', '_value': [0, 1]},"
+        " 'd': {'_type': 'choice', '_value': ["
+        " {'_name': 'a', 'u': {'_type': 'uniform', '_value': [0, 1]}},"
+        " {'_name': 'b', 'v': {'_type': 'uniform', '_value': [2, 3]},"
+        "  'w': {'_type': 'uniform', '_value': [4, 5]}}]}}");
+    double x[5], y[5], drawn[5];
+    struct err err;
+
+    /* Nothing is given: a draw from the prior. */
+    CHECK_STR(complete(s, "{}", 7, x, &err), "");
+    space_sample(s, 7, 0, drawn);
+    CHECK(memcmp(x, drawn, sizeof x) == 0);
+    /* What is given stays, below the element that is named. */
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        CHECK_STR(complete(s, "{'d': {'_name': 'b', 'w': 4.5}}", seed, x, &err),
+                  "");
+        CHECK(x[0] >= 0 && x[0] <= 1 && x[1] == 1 && isnan(x[2]));
+        CHECK(x[3] >= 2 && x[3] <= 3 && x[4] == 4.5);
+    }
+    /* By the seed alone. */
+    CHECK_STR(complete(s, "{'lr': 0.5}", 1, x, &err), "");
+    CHECK_STR(complete(s, "{'lr': 0.5}", 1, y, &err), "");
+    CHECK(memcmp(x, y, sizeof x) == 0);
+    CHECK_STR(complete(s, "{'lr': 2}", 1, x, &err),
+              "lr: is 2, expected a number within [0.0, 1.0]");
+    CHECK_STR(complete(s, "{'lrr': 1}", 1, x, &err),
+              "lrr: the search space has no such parameter (did you mean "
+              "'lr'?)");
+    CHECK_STR(complete(s, "{'d': {'_name': 'a', 'v': 2.5}}", 1, x, &err),
+              "d/v: the search space has no such parameter here");
+    CHECK_STR(complete(s, "{'d': {'v': 2.5}}", 1, x, &err),
+              "d: is an object without it, expected an object with _name");
     space_free(s);
 }
 

@@ -85,7 +85,9 @@ TEST(space_value_is_what_a_trial_is_given)
         help_space("{'q': {'_type': 'quniform', '_value': [2, 10, 5]},"
                    " 'i': {'_type': 'randint', '_value': [-2, 3]},"
                    " 'l': {'_type': 'lognormal', '_value': [0, 1]},"
-                   " 'c': {'_type': 'choice', '_value': ['a', 'b']}}");
+                   " 'c': {'_type': 'choice', '_value': ['a', 'b']},"
+                   " 'k': {'_type': 'qrandint', '_value': [1, 10, 2]},"
+                   " 'n': {'_type': 'lograndint', '_value': [2, 10]}}");
 
     CHECK(space_value(s, 0, 6) == 5);
     CHECK(space_value(s, 0, 2.4) == 2); /* rounded to 0, clipped */
@@ -94,6 +96,8 @@ TEST(space_value_is_what_a_trial_is_given)
     CHECK(space_value(s, 2, INFINITY) == INFINITY);
     CHECK(space_value(s, 3, 1) == 1);
     CHECK(isnan(space_value(s, 0, NAN)));
-    CHECK(isnan(space_value(s, 4, 1)));
+    CHECK(space_value(s, 4, 3) == 7);
+    CHECK(space_value(s, 5, -9) == 2 && space_value(s, 5, 9) == 9);
+    CHECK(isnan(space_value(s, 6, 1)));
     space_free(s);
 }

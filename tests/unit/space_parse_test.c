@@ -80,6 +80,71 @@ TEST(space_of_every_kind_is_flattened)
     space_free(s);
 }
 
+/* Plugins that know neither see kinds that they know. */
+TEST(space_types_beyond_nni_are_kinds_of_nni)
+{
+    struct space *s =
+        help_space("{'k': {'_type': 'qrandint', '_value': [1, 10, 2]},"
+                   " 'b': {'_type': 'qrandint', '_value': [8, 128, 8]},"
+                   " 'l': {'_type': 'lograndint', '_value': [2, 1000]}}");
+    const struct tp_dim *k = TP_DIM(space_dims(s), 0),
+                        *b = TP_DIM(space_dims(s), 1),
+                        *l = TP_DIM(space_dims(s), 2);
+
+    CHECK_EQ(k->kind, TP_RANDINT);
+    CHECK_EQ(k->flags, TP_DIM_INDEX);
+    CHECK_EQ(k->n_choices, 5); /* 1, 3, 5, 7, 9 */
+    CHECK_EQ(k->offset, 1);
+    CHECK(k->low == 0 && k->high == 4 && k->q == 2);
+    CHECK_EQ(b->n_choices, 15); /* 128 itself is never drawn */
+    CHECK_EQ(l->kind, TP_QLOGUNIFORM);
+    CHECK_EQ(l->flags, TP_DIM_LOG | TP_DIM_Q);
+    CHECK(l->q == 1 && l->low < log(2) && l->high > log(999));
+    space_free(s);
+}
+
+/* What is told of a choice that is almost nested. */
+static struct line
+unnested(const char *values)
+{
+    struct problems problems;
+    char text[LINE_MAX_BYTES];
+    struct line out;
+    struct json *doc;
+
+    snprintf(text, sizeof text,
+             "{'m': {'_type': 'choice', '_value': [%s]}, 'x': {'_type': "
+             "'uniform', '_value': [0, 1]}}",
+             values);
+    doc = help_json(text);
+    space_free(help_space(text)); /* which NNI takes */
+    problems_init(&problems);
+    space_check_nested(json_root(doc), &problems);
+    snprintf(out.text, sizeof out.text, "%s", buf_text(&problems.lines));
+    problems_fini(&problems);
+    json_free(doc);
+    return out;
+}
+
+#define SUB "'k': {'_type': 'randint', '_value': [1, 3]}"
+#define HAS ", which each element of a nested choice has\n"
+
+TEST(space_tells_of_choices_that_are_almost_nested)
+{
+    CHECK_STR(unnested("{'_name': 'a', " SUB "}, {'_name': 'b'}").text, "");
+    CHECK_STR(unnested("{'k': 3, 'o': {'_type': 'x'}}, 4, [{" SUB "}]").text,
+              "");
+    CHECK_STR(unnested("{'_name': 'a', " SUB "}, {'k': 3}, 'c'").text,
+              "m._value[1]: lacks '_name'" HAS
+              "m._value[2]: is \"c\", expected an object with _name" HAS);
+    CHECK_STR(unnested("{'name': 'a', " SUB "}").text,
+              "m._value[0]: has 'name', expected '_name'" HAS);
+    CHECK_STR(unnested("{'_name': 1, 'n': {'_type': 'choice', '_value': "
+                       "[{'_name': 1}, {" SUB "}]}}")
+                  .text,
+              "m[0].n._value[1]: lacks '_name'" HAS);
+}
+
 TEST(space_nested_is_depth_first_with_paths_for_names)
 {
     struct space *s = help_space(
@@ -162,7 +227,7 @@ TEST(space_problems_of_form)
                   "p: has an unknown key 'note', expected _type and _value");
     check_problem("{'_type': 'choic', '_value': [0, 1]}",
                   "p._type: 'choic' is unknown (did you mean 'choice'?), "
-                  "expected choice, randint, [q][log]uniform or "
+                  "expected choice, [q|log]randint, [q][log]uniform or "
                   "[q][log]normal");
     check_problem("{'_type': 3, '_value': [0, 1]}",
                   "p._type: is 3, expected a string, such as \"uniform\"");
@@ -183,8 +248,10 @@ TEST(space_problems_of_numbers)
                   "p._value: has 1 value, expected 2: [low, high]");
     check_problem("{'_type': 'quniform', '_value': [0]}",
                   "p._value: has 1 value, expected 3: [low, high, q]");
-    check_problem("{'_type': 'randint', '_value': [0, 1, 2]}",
-                  "p._value: has 3 values, expected 2: [low, high]");
+    check_problem(
+        "{'_type': 'randint', '_value': [0, 1, 2]}",
+        "p._value: has 3 values, expected 2: [low, high]; with a step "
+        "it is qrandint");
     check_problem("{'_type': 'qnormal', '_value': [0, 1]}",
                   "p._value: has 2 values, expected 3: [mu, sigma, q]");
     check_problem("{'_type': 'uniform', '_value': [0, '1']}",
@@ -234,6 +301,17 @@ TEST(space_problems_of_integers)
     check_problem("{'_type': 'randint', '_value': [3, 1]}",
                   "p._value: is from 3 to 1, expected low < high (high itself "
                   "is never drawn)");
+    check_problem("{'_type': 'qrandint', '_value': [0, 10]}",
+                  "p._value: has 2 values, expected 3: [low, high, q]");
+    check_problem("{'_type': 'qrandint', '_value': [0, 10, 2.5]}",
+                  "p._value[2]: is 2.5, expected an integer > 0 (q, the step)");
+    check_problem("{'_type': 'qrandint', '_value': [0, 10, 0]}",
+                  "p._value[2]: is 0, expected an integer > 0 (q, the step)");
+    check_problem("{'_type': 'lograndint', '_value': [0, 10]}",
+                  "p._value[0]: is 0, expected low >= 1, because the scale is "
+                  "logarithmic");
+    check_problem("{'_type': 'lograndint', '_value': [1, 1e13]}",
+                  "p._value[1]: is 10000000000000.0, expected high <= 2^40");
     check_fine("{'_type': 'randint', '_value': [2.0, 8.0]}");
     check_fine("{'_type': 'randint', '_value': [10, 11]}");
     check_fine("{'_type': 'randint', '_value': [0, 9007199254740991]}");
@@ -257,11 +335,12 @@ TEST(space_problems_of_choices)
                   "say");
     check_problem("{'_type': 'choice', '_value': [{'_name': 'a', 'x': 3}]}",
                   "p[0].x: is 3, expected an object with _type and _value");
-    check_problem("{'_type': 'choice', '_value': [{'_name': 'a'}, {'_name':"
-                  " 'b', 'u': {'_type': 'unifrom', '_value': [0, 1]}}]}",
-                  "p[1].u._type: 'unifrom' is unknown (did you mean "
-                  "'uniform'?), expected choice, randint, [q][log]uniform or "
-                  "[q][log]normal");
+    check_problem(
+        "{'_type': 'choice', '_value': [{'_name': 'a'}, {'_name':"
+        " 'b', 'u': {'_type': 'unifrom', '_value': [0, 1]}}]}",
+        "p[1].u._type: 'unifrom' is unknown (did you mean "
+        "'uniform'?), expected choice, [q|log]randint, [q][log]uniform or "
+        "[q][log]normal");
     check_problem("{'_type': 'choice', '_value': [{'_name': 'a', 'u': {'_type':"
                   " 'choice', '_value': [{'_name': 'b', 'v': {'_type': "
                   "'normal', '_value': [0, -1]}}]}}]}",
@@ -282,7 +361,7 @@ TEST(space_every_problem_is_told_at_once)
         told.text,
         "a: is 1, expected an object with _type and _value\n"
         "b._type: 'unifom' is unknown (did you mean 'uniform'?), expected "
-        "choice, randint, [q][log]uniform or [q][log]normal\n"
+        "choice, [q|log]randint, [q][log]uniform or [q][log]normal\n"
         "b._value: is 3, expected an array\n"
         "c._value: is from 0 to -1, expected low <= high\n"
         "c._value[0]: is 0, expected low > 0, because the scale is "

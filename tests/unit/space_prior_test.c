@@ -102,6 +102,13 @@ TEST(space_frequencies)
                      (const double[]){0.0625, 0.625, 0.3125}, 3) < 18.4);
     CHECK(chi_square("{'_type': 'qloguniform', '_value': [1, 3, 1]}",
                      (const double[]){1, 2, 3}, log_shares, 3) < 18.4);
+    CHECK(chi_square("{'_type': 'qrandint', '_value': [1, 10, 2]}",
+                     (const double[]){1, 3, 5, 7, 9}, even, 5) < 23.5);
+    /* Each has all of the logarithmic scale that is rounded to it. */
+    for (size_t k = 0; k < 3; k++)
+        log_shares[k] = log((k + 1.5) / (k + 0.5)) / log(7);
+    CHECK(chi_square("{'_type': 'lograndint', '_value': [1, 4]}",
+                     (const double[]){1, 2, 3}, log_shares, 3) < 18.4);
 }
 
 /* Mean and standard deviation of n samples, each within 4 of its own standard

@@ -60,7 +60,12 @@ static const char *const spaces[] = {
     " 'h': {'_type': 'randint', '_value': [-4503599627370496, 9]},"
     " 'i': {'_type': 'uniform', '_value': [-1e307, 1e307]},"
     " 'j': {'_type': 'qlognormal', '_value': [0, 0.5, 3]},"
-    " 'k': {'_type': 'loguniform', '_value': [5e-324, 1e-310]}}"};
+    " 'k': {'_type': 'loguniform', '_value': [5e-324, 1e-310]}}",
+    "{'a': {'_type': 'qrandint', '_value': [-7, 100, 9]},"
+    " 'b': {'_type': 'qrandint', '_value': [0, 9007199254740991, 3]},"
+    " 'c': {'_type': 'lograndint', '_value': [1, 4]},"
+    " 'd': {'_type': 'lograndint', '_value': [5, 6]},"
+    " 'e': {'_type': 'lograndint', '_value': [1, 1099511627776]}}"};
 
 enum { N_SPACES = sizeof spaces / sizeof *spaces, DRAWS = 2000 };
 

@@ -263,10 +263,15 @@ TEST(store_index_compares_those_of_the_greatest_budget)
                  i, i, i == 2 ? 8 : i + 1, parameters[i]);
         result(line);
     }
+    result("{\"trial\": \"00005\", \"status\": \"paused\", \"latest\": 0.7, "
+           "\"intermediates\": 9, \"parameters\": {\"TRIAL_BUDGET\": 9}}");
+    result("{\"trial\": \"00006\", \"status\": \"stopped\", \"latest\": 0.1, "
+           "\"intermediates\": 9, \"parameters\": {\"TRIAL_BUDGET\": 9}}");
     write_all();
     update(sql, INDEX_ADD);
     check_rows(sql, "SELECT trial, value FROM v_best",
-               "00003|0.4\n00002|0.8\n00001|0.2\n00000|0.1\n00004|0.5\n");
+               "00003|0.4\n00005|0.7\n00002|0.8\n"
+               "00001|0.2\n00000|0.1\n00004|0.5\n");
 }
 
 TEST(store_index_adds_what_is_new)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store_help.h"
 
+#include "history/folder.h"
 #include "manager/results.h"
 #include "store/columns.h"
 #include "store/csv.h"
@@ -41,6 +42,65 @@ TEST(store_csv_quotes_what_would_not_be_read_back)
     buf_fini(&b);
 }
 
+TEST(store_csv_that_is_safe_runs_nothing)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"=1+1", "'=1+1"},
+        {"+x", "'+x"},
+        {"-y", "'-y"},
+        {"@z", "'@z"},
+        {"\t=1", "'\t'=1"},
+        {"\r1", "\"'\r1\""},
+        {"\n1", "\"'\n1\""},
+        {"\xef\xbc\x9d"
+         "1",
+         "'\xef\xbc\x9d"
+         "1"},
+        {"\xef\xbc\x8b\xef\xbc\x8d", "'\xef\xbc\x8b\xef\xbc\x8d"},
+        {"\xef\xbc\xa0", "'\xef\xbc\xa0"},
+        {"a;=1", "a;'=1"},               /* cells where a ';' separates them */
+        {"a;\"=1;b", "\"a;'\"\"=1;b\""}, /* one in quotes */
+        {"\"=1", "\"\"\"=1\""},
+        {"a;b", "a;b"},
+        {";", ";"},
+        {"a\n=1,b", "\"a\n'=1,b\""},
+        {"a=1", "a=1"},
+        {"-1.5", "-1.5"},
+        {"+1e3", "+1e3"},
+        {"-1.5.2", "'-1.5.2"},
+        {"-", "'-"},
+        {"", ""},
+        {"x\xe2\x80\xaey\033", "x?y?"},
+        {"\xe2\x80\x8b=1", "?=1"},
+    };
+    struct buf b;
+    struct csv csv = {.out = &b, .safe = true};
+
+    buf_init(&b, 1000);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_clear(&b);
+        csv.begun = false;
+        csv_text(&csv, cases[i].text);
+        CHECK_STR(buf_text(&b), cases[i].want);
+    }
+    buf_fini(&b);
+}
+
+/* What only people need is done to no table for programs. */
+TEST(store_csv_is_as_it_is_unless_it_is_to_be_safe)
+{
+    static const char text[] = "=x\xe2\x80\xae\t";
+    struct buf b;
+    struct csv csv = {.out = &b};
+
+    buf_init(&b, 1000);
+    csv_text(&csv, text);
+    CHECK_STR(buf_text(&b), text);
+    buf_fini(&b);
+}
+
 TEST(store_columns_are_in_the_order_of_the_space)
 {
     static const char *const names[] = {
@@ -63,22 +123,26 @@ TEST(store_columns_are_in_the_order_of_the_space)
 static void
 add_results(size_t first, size_t n)
 {
-    static const char *const statuses[] = {"succeeded", "failed", "stopped",
-                                           "lost", "out of memory"};
+    static const char *const statuses[] = {
+        "succeeded", "failed", "stopped", "lost", "out of memory", "paused"};
+    static const char *const budgets[] = {"", ", \"TRIAL_BUDGET\": 3",
+                                          ", \"TRIAL_BUDGET\": 9"};
 
     for (size_t i = 0; i < n; i++) {
-        char line[400], value[32] = "null";
+        char line[400], value[32] = "null", latest[32] = "null";
 
         if (rand() % 4 != 0)
             snprintf(value, sizeof value, "%d.5", rand() % 20);
+        if (rand() % 2 != 0)
+            snprintf(latest, sizeof latest, "%d.25", rand() % 20);
         snprintf(line, sizeof line,
                  "{\"trial\": \"%05zu\", \"parameter_id\": \"p\\\"%zu\", "
                  "\"seed\": %zu, \"status\": \"%s\", \"value\": %s, "
-                 "\"latest\": null, \"duration_s\": %d.25, \"why\": \"\", "
-                 "\"ended_by\": \"itself\", \"intermediates\": 3, "
-                 "\"parameters\": {\"z\": %zu.5}}",
-                 first + (i * 7) % n, i, i, statuses[rand() % 5], value,
-                 rand() % 9, i);
+                 "\"latest\": %s, \"duration_s\": %d.25, \"why\": \"\", "
+                 "\"ended_by\": \"itself\", \"intermediates\": %d, "
+                 "\"parameters\": {\"z\": %zu.5%s}}",
+                 first + (i * 7) % n, i, i, statuses[rand() % 6], value, latest,
+                 rand() % 9, rand() % 12, i, budgets[rand() % 3]);
         result(line);
     }
 }
@@ -102,6 +166,7 @@ compare_pages(const struct sql *sql, const struct page_want *want)
         CHECK_STR(b.rows[i]->parameters, a.rows[i]->parameters);
         CHECK_EQ(b.rows[i]->has_value, a.rows[i]->has_value);
         CHECK(b.rows[i]->value == a.rows[i]->value);
+        CHECK(b.rows[i]->budget == a.rows[i]->budget);
         CHECK_EQ(b.rows[i]->seed, a.rows[i]->seed);
     }
     page_fini(&a);
@@ -120,11 +185,13 @@ TEST(store_pages_of_files_and_of_the_database_are_the_same)
     make_folder();
     add_results(99990, 61);
     write_all();
+    put_text(FOLDER_INTERRUPTED, /* no end */
+             "{\"trial\": \"00001\", \"status\": \"interrupted\"}\n");
     want = (struct page_want){.number = 1, .per_page = 10};
     CHECK_EQ(page_of_database(&p, sql, "x", &want, NULL), 1); /* none */
     update(sql, INDEX_ADD);
     for (size_t s = 0; s < 3; s++)
-        for (int sort = PAGE_ENDED; sort <= PAGE_DURATION; sort++)
+        for (int sort = PAGE_VALUE; sort <= PAGE_DURATION; sort++)
             for (uint64_t page = 1; page <= 8; page++) {
                 want = (struct page_want){page, 10, (enum page_sort)sort,
                                           statuses[s]};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/axis.h"
+#include "tpe/carry.h"
 #include "tpe/good.h"
 #include "tpe/points.h"
 #include "tpe/rest.h"
@@ -20,6 +21,35 @@ NOT_UNDER_TSAN;
     " {'_name': 'B', 'u': {'_type': 'uniform', '_value': [0, 1]}}," \
     " {'_name': 'C'}]},"                                            \
     " 'w': {'_type': 'quniform', '_value': [0, 300, 1]}}"
+
+/* Where the first integers of a space lie in another one with another step. */
+TEST(tpe_carry_follows_the_step_of_integers)
+{
+    const struct tp_host host = {._struct_size = sizeof host};
+    struct space *old = help_space(ONE("qrandint", "[0, 200, 10]"));
+    struct space *other = help_space(ONE("qrandint", "[-40, 240, 20]"));
+    struct space *plain = help_space(ONE("randint", "[5, 200]"));
+    struct carry from, to;
+    size_t dims[1];
+    double x;
+
+    CHECK_EQ(tpe_carry_init(&from, &host, space_dims(old)), 0);
+    CHECK_EQ(tpe_carry_init(&to, &host, space_dims(other)), 0);
+    tpe_carry_match(&from, &to, dims);
+    CHECK(tpe_carry_point(&from, &to, dims, (const double[]){16}, &x));
+    CHECK(x == 10); /* 160 */
+    CHECK(!tpe_carry_point(&from, &to, dims, (const double[]){15}, &x));
+    tpe_carry_fini(&to);
+    CHECK_EQ(tpe_carry_init(&to, &host, space_dims(plain)), 0);
+    CHECK(tpe_carry_point(&from, &to, dims, (const double[]){16}, &x));
+    CHECK(x == 155);
+    CHECK(!tpe_carry_point(&from, &to, dims, (const double[]){0}, &x));
+    tpe_carry_fini(&to);
+    tpe_carry_fini(&from);
+    space_free(old);
+    space_free(other);
+    space_free(plain);
+}
 
 static struct axis
 axis(const char *text)
@@ -60,6 +90,8 @@ check_cells(const char *text, double n)
 TEST(tpe_axis_cells_fill_the_range)
 {
     check_cells(ONE("randint", "[3, 9]"), 6);
+    check_cells(ONE("qrandint", "[3, 16, 4]"), 4);
+    check_cells(ONE("lograndint", "[3, 9]"), 6);
     check_cells(ONE("quniform", "[0, 10, 2.5]"), 5);
     check_cells(ONE("quniform", "[2, 10, 5]"), 3);
     check_cells(ONE("qloguniform", "[8, 1024, 8]"), 128);

@@ -48,7 +48,7 @@ TEST(trial_demo_configuration_reads)
                         &problems, NULL, &err);
     CHECK_STR(buf_text(&problems.lines), "");
     CHECK(x != NULL);
-    CHECK_STR(x->trial_command, "./mlp-digits digits.csv");
+    CHECK_STR(x->trial_command.text, "./mlp-digits digits.csv");
     CHECK_STR(x->trial_folder, x->folder);
     CHECK_STR(x->tuner.name, "random");
     CHECK_STR(x->assessor.name, "medianstop");

@@ -64,6 +64,28 @@ TEST(trial_header_reads_parameters)
     CHECK(tp_param_double("absent", 7) == 7);
 }
 
+/* Each name once, for the manager; not what tunepipe itself asks for. */
+TEST(trial_header_notes_what_is_absent)
+{
+    char out[8], name[600];
+
+    enter("lr\t0.1\n");
+    for (int i = 0; i < 2; i++) {
+        CHECK(tp_param_double("rate", 7) == 7);
+        CHECK_EQ(tp_param_long("rat", 7), 7);
+        CHECK_EQ(tp_param_string("act/slope", out, sizeof out), -1);
+        CHECK(tp_param_double("lr", 7) == 0.1);
+        CHECK_EQ(tp_param_string("lr", out, 1), -1); /* it does not fit */
+        CHECK(tp_budget() == 0);
+    }
+    CHECK_EQ(tp_param_long("two\nlines", 7), 7);
+    CHECK_EQ(tp_param_long("", 7), 7);
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    CHECK_EQ(tp_param_long(name, 7), 7);
+    check_file("trial/absent", "rate\nrat\nact/slope\n");
+}
+
 TEST(trial_header_says_when_a_value_does_not_fit)
 {
     enter("lr\tfast\nunits\t2.5\nhuge\t99999999999999999999\nhex\t0x10\n"

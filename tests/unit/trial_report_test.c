@@ -107,8 +107,9 @@ TEST(trial_report_appends_lines)
              0);
     CHECK_EQ(report_append(".", REPORT_FINAL, "NaN", &err), 0);
     CHECK_EQ(report_append(".", REPORT_FINAL, "?", &err), -1);
+    CHECK_EQ(report_append(".", REPORT_INTERMEDIATE, "?", &err), -1);
     check_metrics("intermediate 0.5\nintermediate {\"default\": 1}\n"
-                  "final NaN\n");
+                  "final NaN\nrefused\n");
     CHECK_EQ(stat(TRIAL_METRICS, &st), 0);
     CHECK_EQ(st.st_mode & 07777, 0600);
     CHECK_EQ(report_append("nowhere", REPORT_FINAL, "1", &err), -1);

@@ -2,6 +2,7 @@
 #include "t.h"
 
 #include "cli/verb.h"
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "trial/files.h"
@@ -56,6 +57,17 @@ enter(void)
     setenv(TRIAL_ENV_DIR, "trial", 1);
 }
 
+static void
+check_lines(const char *path, const char *want)
+{
+    struct buf text;
+
+    buf_init(&text, 1 << 20);
+    CHECK_EQ(file_read(path, 4000, &text, NULL), 0);
+    CHECK_STR(buf_text(&text), want);
+    buf_fini(&text);
+}
+
 /* The harness's own messages go to the first stdout; a failed check here is
  * seen by its status. */
 #define CHECK_RUN(status, text, ...)                 \
@@ -72,6 +84,10 @@ TEST(trial_verb_prints_parameters)
     CHECK_RUN(EXIT_DONE, "0.01\n", "param", "learning_rate", NULL, NULL);
     CHECK_RUN(EXIT_DONE, "a\nb\n", "param", "note", "--default", "x");
     CHECK_RUN(EXIT_DONE, "x\n", "param", "--default", "x", "absent");
+    CHECK_RUN(EXIT_DONE, "x\n", "param", "--default", "x", "absent");
+    CHECK_RUN(EXIT_DONE, "x\n", "param", "--default", "x", "abs");
+    CHECK_RUN(EXIT_DONE, "x\n", "param", "--default", "x", "two\nlines");
+    check_lines("trial/" TRIAL_ABSENT, "absent\nabs\n");
     CHECK_RUN(EXIT_DONE, "{\"learning_rate\": 0.01}\n", "params", NULL, NULL,
               NULL);
     CHECK_RUN(EXIT_FAILED,
@@ -110,8 +126,8 @@ TEST(trial_verb_says_what_is_wrong)
     CHECK_EQ(trial(out, "param", "lr", NULL, NULL), EXIT_USAGE);
     CHECK_RUN(EXIT_DONE, "3\n", "param", "lr", "--default", "3");
     CHECK_EQ(trial(out, NULL, NULL, NULL, NULL), EXIT_USAGE);
-    CHECK_HAS(out, "expected param, params, report, checkpoint, ls, kill or "
-                   "retry");
+    CHECK_HAS(out, "expected param, params, report, checkpoint, ls, output, "
+                   "add, kill or retry");
     CHECK_EQ(trial(out, "reprot", "1", NULL, NULL), EXIT_USAGE);
     CHECK_HAS(out, "did you mean 'report'?");
     CHECK_EQ(trial(out, "param", NULL, NULL, NULL), EXIT_USAGE);

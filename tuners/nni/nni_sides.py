@@ -2,7 +2,6 @@
 """What nni_class.py is made of: frames, JSON, and the two sides that turn
 commands into calls of the user's class and what it gives into answers."""
 import inspect
-import io
 import itertools
 import json
 import os
@@ -32,9 +31,9 @@ class Pipe:
         os.dup2(null, 0)
         os.close(null)
         os.dup2(2, 1)
-        sys.stdout = io.TextIOWrapper(
-            os.fdopen(1, "wb", 0, closefd=False), encoding="utf-8",
-            errors="backslashreplace", write_through=True)
+        # by lines: the dispatcher writes to the same stderr
+        sys.stdout = os.fdopen(1, "w", 1, closefd=False, encoding="utf-8",
+                               errors="backslashreplace")
 
     def receive(self):
         head = self.input.read(16)
@@ -189,6 +188,31 @@ class Side:
 # ---- a tuner ----
 
 
+def in_nni_types(space):
+    """The search space, in place, with NNI's types alone.  A qrandint, whose
+    values are range(low, high, q), becomes a quniform where these are multiples
+    of q, else a choice of them; a lograndint a qloguniform of whole numbers."""
+    for entry in space.values():
+        if not isinstance(entry, dict) or "_type" not in entry:
+            continue
+        kind, value = entry["_type"], entry["_value"]
+        if kind == "qrandint":
+            values = range(*map(int, value))
+            if values[0] % values.step == 0:
+                entry["_type"] = "quniform"
+                entry["_value"] = [values[0], values[-1], values.step]
+            else:
+                entry["_type"], entry["_value"] = "choice", list(values)
+        elif kind == "lograndint":
+            entry["_type"] = "qloguniform"
+            entry["_value"] = [value[0], value[1] - 1, 1]
+        elif kind == "choice":
+            for element in value:
+                if isinstance(element, dict) and "_name" in element:
+                    in_nni_types(element)
+    return space
+
+
 class TunerSide(Side):
     needs = ("generate_parameters", "receive_trial_result",
              "update_search_space")
@@ -221,14 +245,14 @@ class TunerSide(Side):
 
     def on_IN(self, payload):
         try:
-            self.subject.update_search_space(load(payload))
+            self.subject.update_search_space(in_nni_types(load(payload)))
         except (Exception, SystemExit) as error:
             explain(error)
             raise Refusal("update_search_space: " + describe(error))
         self.pipe.send("ID")
 
     def on_SS(self, payload):
-        self.attempt("update_search_space", load(payload))
+        self.attempt("update_search_space", in_nni_types(load(payload)))
 
     def generate_each(self, ids, push, found):
         """As nni.tuner.Tuner does, but what was found is not lost."""

@@ -124,7 +124,9 @@ place_dim(const struct place *p, size_t dim, double *x)
     if (d->kind == TP_CHOICE)
         return place_index(p, dim, pair->value, &x[dim]);
     if (d->kind == TP_RANDINT)
-        return place_index(p, dim, pair->value - (double)d->offset, &x[dim]);
+        return place_index(
+            p, dim, (pair->value - (double)d->offset) / (d->q > 0 ? d->q : 1),
+            &x[dim]);
     return place_number(p, dim, pair->value, &x[dim]);
 }
 

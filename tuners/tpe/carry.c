@@ -113,6 +113,13 @@ tpe_carry_match(const struct carry *old, const struct carry *new_, size_t *from)
     }
 }
 
+/* From one integer of a randint to the next. */
+static double
+step_of(const struct tp_dim *d)
+{
+    return d->q > 0 ? d->q : 1;
+}
+
 bool
 tpe_carry_point(const struct carry *old, const struct carry *new_,
                 const size_t *from, const double *old_x, double *x)
@@ -127,7 +134,10 @@ tpe_carry_point(const struct carry *old, const struct carry *new_,
         of = TP_DIM(old->space, from[i]);
         if (to->kind != of->kind)
             return false;
-        x[i] = old_x[from[i]] + (double)(of->offset - to->offset);
+        x[i] = old_x[from[i]];
+        if (to->kind == TP_RANDINT)
+            x[i] = (x[i] * step_of(of) + (double)(of->offset - to->offset)) /
+                   step_of(to);
         if (to->kind == TP_CHOICE) {
             /* A saved point may be damaged. */
             if (!(x[i] >= 0 && x[i] < (double)of->n_choices) ||
@@ -135,7 +145,8 @@ tpe_carry_point(const struct carry *old, const struct carry *new_,
                 return false;
             x[i] = (double)index;
         }
-        if (x[i] < to->low || x[i] > to->high)
+        if (x[i] < to->low || x[i] > to->high ||
+            (to->kind == TP_RANDINT && x[i] != floor(x[i])))
             return false;
     }
     return true;

@@ -172,6 +172,9 @@ from.forEach((f, i) => {
 const hasFrom = from.some((f) => f !== null);
 const hasClones = T.cloned.some((c) => c === 1);
 const hasBudgets = T.budget.some((b) => b !== null);
+const budgets = [...new Set(budget.filter(Number.isFinite))].sort(
+    (a, b) => b - a,
+);
 const hasCurves = data.curves.some((c) => c !== null);
 
 /* It and those it goes on from, the first first. */
@@ -198,6 +201,19 @@ function cellText(p, i) {
     if (Number.isNaN(c)) return "";
     return p.scale === "choice" || p.scale === "text" ? p.values[c] : format(c);
 }
+
+/* Values that trials reported by name, beside their result. */
+const ownNames =
+    "trial status value latest result budget from reports duration attempts " +
+    "parameter_id why";
+const taken = new Set([...P.map((p) => p.name), ...ownNames.split(" ")]);
+const M = data.metrics.map((m) => ({
+    name: m.name + (taken.has(m.name) ? " (reported)" : ""),
+    scale: "linear",
+    cells: column(m.cells),
+    share: NaN,
+    isValue: true,
+}));
 
 /* As the trial got them, but for names of nested choices. */
 function parametersOf(i) {
@@ -275,6 +291,18 @@ function scale(low, high, log) {
     };
 }
 
+/* Steps and trials are counted: between 1 and 2 there is none. */
+function countScale(low, last) {
+    const high = Math.max(low + 1, last);
+    return {
+        ...scale(low, high, false),
+        ticks: (n) => linearTicks(low, high, Math.min(n, high - low)),
+    };
+}
+
+/* Trials of the same category lie beside each other: -0.5 to 0.5. */
+const beside = (i) => ((i * 0.618034 + 0.5) % 1) - 0.5;
+
 /* A place for each of the values, which are indexes into `names`. */
 function bandScale(names) {
     const n = Math.max(1, names.length);
@@ -297,22 +325,35 @@ function quantile(sorted, q) {
         : sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
 }
 
-/* Where nearly all lie: what is far off would make the rest a line. */
-function range(values, clip, log) {
-    const all = Float64Array.from(values)
+const inOrder = (values, log) =>
+    Float64Array.from(values)
         .filter((v) => Number.isFinite(v) && (!log || v > 0))
         .sort();
-    if (all.length === 0) return [log ? 0.1 : 0, 1];
-    let low = all[0],
-        high = all[all.length - 1];
-    if (clip && !log && all.length >= 10) {
-        const a = quantile(all, 0.05),
-            b = quantile(all, 0.9),
-            room = (b - a) * 1.5;
-        if (room > 0)
-            [low, high] = [Math.max(low, a - room), Math.min(high, b + room)];
-    }
-    return [low, high];
+
+function range(values, log) {
+    const all = inOrder(values, log);
+    return all.length ? [all[0], all.at(-1)] : [log ? 0.1 : 0, 1];
+}
+
+/* Where nearly all lie, since what is far off would make the rest a line: up to
+ * the last value within FENCE interquartile ranges of the quartiles, as far as
+ * the outer fences of a box plot (Tukey 1977).  The good side is never cut.
+ * Null: there are too few values, or half of them are the same. */
+const FEW_VALUES = 4,
+    FENCE = 3;
+
+function nearRange(values, log, good) {
+    const all = inOrder(values, log),
+        f = log ? Math.log : (v) => v,
+        a = f(quantile(all, 0.25)),
+        b = f(quantile(all, 0.75)),
+        room = FENCE * (b - a);
+    if (all.length < FEW_VALUES || !(room > 0)) return null;
+    const inside = all.filter((v) => f(v) >= a - room && f(v) <= b + room);
+    return [
+        good === "low" ? all[0] : inside[0],
+        good === "high" ? all.at(-1) : inside.at(-1),
+    ];
 }
 
 function padded([low, high], log) {
@@ -325,7 +366,7 @@ function padded([low, high], log) {
 function parameterScale(p) {
     if (p.scale === "choice") return bandScale(p.values);
     const log = p.scale === "log",
-        [a, b] = range(p.cells, false, log);
+        [a, b] = range(p.cells, log);
     return scale(
         p.low === null ? a : Math.min(p.low, a),
         p.high === null ? b : Math.max(p.high, b),

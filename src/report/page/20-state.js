@@ -7,6 +7,7 @@ const state = {
     sort: "",
     page: "1",
     y: "0",
+    measure: "",
     hold: "",
     time: "",
     clip: "1",
@@ -15,6 +16,9 @@ const state = {
     budget: "",
     brush: "",
     axes: "",
+    columns: "",
+    across: "",
+    up: "",
     schedule: "",
 };
 for (const [k, v] of new URLSearchParams(location.hash.slice(1)))
@@ -33,7 +37,7 @@ function save() {
     }
 }
 
-const listeners = { trial: [], brush: [], draw: [] };
+const listeners = { trial: [], brush: [], draw: [], controls: [] };
 const on = (what, f) => listeners[what].push(f);
 const tell = (what) => listeners[what].forEach((f) => f());
 
@@ -45,38 +49,129 @@ function select(i) {
     tell("trial");
 }
 
-/* ---- controls that keep what they are set to ---- */
+/* ---- controls that keep what they are set to, and show it in all tabs ---- */
+
+function choose(key, v, changed) {
+    state[key] = v;
+    save();
+    if (["clip", "logy", "budget"].includes(key)) moveValueAxes();
+    tell("controls");
+    changed();
+}
 
 function checkbox(key, label, changed) {
     const box = el("input", {
         type: "checkbox",
-        onchange: () => {
-            state[key] = box.checked ? "1" : "0";
-            save();
-            changed();
-        },
+        onchange: () => choose(key, box.checked ? "1" : "0", changed),
     });
-    box.checked = state[key] === "1";
+    const show = () => {
+        box.checked = state[key] === "1";
+    };
+    on("controls", show);
+    show();
     return el("label", null, box, label);
 }
 
 function chooser(key, label, options, changed) {
     const list = el(
         "select",
-        {
-            onchange: () => {
-                state[key] = list.value;
-                save();
-                changed();
-            },
-        },
+        { onchange: () => choose(key, list.value, changed) },
         options.map(([v, text]) => el("option", { value: v }, text)),
     );
     if (options.some(([v]) => v === state[key])) list.value = state[key];
     return el("label", null, label, list);
 }
 
-/* ---- ranges of parameters: {name: [low, high]}, parts of an axis ---- */
+/* The names that are shown: a list as JSON in state[key]; else the usual. */
+function picked(key, usual) {
+    try {
+        const list = JSON.parse(state[key]);
+        if (Array.isArray(list)) return list;
+    } catch {
+        /* none was chosen */
+    }
+    return usual;
+}
+
+/* A list of names to choose from, which opens. */
+function picker(key, label, names, usual, changed) {
+    const list = el("div"),
+        set = (v) => {
+            choose(key, v, changed);
+            fill();
+        };
+    const fill = () => {
+        const shown = new Set(picked(key, usual));
+        list.replaceChildren(
+            el("button", { onclick: () => set("") }, "Usual"),
+            el("button", { onclick: () => set(JSON.stringify(names)) }, "All"),
+            ...names.map((name) => {
+                const box = el("input", {
+                    type: "checkbox",
+                    onchange: () => {
+                        if (!shown.delete(name)) shown.add(name);
+                        set(JSON.stringify(names.filter((n) => shown.has(n))));
+                    },
+                });
+                box.checked = shown.has(name);
+                return el("label", null, box, name);
+            }),
+        );
+    };
+    fill();
+    return el("details", { class: "picker" }, el("summary", null, label), list);
+}
+
+/* ---- trials that can be compared ---- */
+
+const atBudget = (i) =>
+    state.budget === "" || budget[i] === Number(state.budget);
+/* One that was paused at its budget has a result there. */
+const judged = (i) =>
+    Number.isFinite(result[i]) &&
+    (counts(i) ||
+        (statusOf(i) === "paused" && !(T.base[i] + T.reports[i] < budget[i])));
+const withResult = () =>
+    Array.from(T.id, (_, i) => i).filter((i) => judged(i) && atBudget(i));
+
+/* ---- axes of values: results, and what else was reported ---- */
+
+const goodSide = minimize ? "low" : "high";
+
+/* An axis for these values, as the reader chose it.  basis: those that tell
+ * where nearly all lie; .beyond: how many lie off the axis. */
+function valueScale(values, basis, good) {
+    const log = state.logy === "1",
+        near = state.clip === "1" ? nearRange(basis, log, good) : null,
+        ends = near || range(values, log);
+    const beyond = values.filter(
+        (v) => Number.isFinite(v) && (v < ends[0] || v > ends[1]),
+    ).length;
+    return { ...padded(ends, log), beyond };
+}
+
+/* How axes of values are drawn, and what that leaves off. */
+function valueTools(changed) {
+    const said = el("span"),
+        node = [
+            checkbox("clip", "clip what is far off", changed),
+            checkbox("logy", "logarithmic", changed),
+            said,
+        ];
+    const tellBeyond = ({ beyond }) => {
+        said.textContent =
+            beyond === 0
+                ? ""
+                : beyond.toLocaleString("en") +
+                  " at the border: over " +
+                  FENCE +
+                  " interquartile ranges from the quartiles";
+    };
+    return { node, tellBeyond };
+}
+
+/* ---- ranges of parameters: {name: [low, high]}, parts of an axis, below
+ * which -1 is for trials that have none ---- */
 
 let brushes = {};
 try {
@@ -84,13 +179,13 @@ try {
 } catch {
     brushes = {};
 }
-const brushable = () => [...plotted, resultAxis];
+const brushable = () => [...plotted, ...M, resultAxis];
 const resultAxis = {
     name: "result",
     scale: "linear",
     cells: result,
     share: NaN,
-    at: P.length,
+    isValue: true,
     isResult: true,
 };
 let brushed = null; /* of each trial; null: there are no ranges */
@@ -102,7 +197,7 @@ function applyBrushes() {
             ? null
             : Uint8Array.from(T.id, (_, i) =>
                   used.every((p) => {
-                      const part = axisOf(p).part(p.cells[i]),
+                      const part = partOf(p, i),
                           [a, b] = brushes[p.name];
                       return part >= a && part <= b;
                   })
@@ -111,31 +206,49 @@ function applyBrushes() {
               );
 }
 
-function brush(name, part) {
-    if (part === null) delete brushes[name];
-    else brushes[name] = part.map((v) => Number(v.toFixed(4)));
+function keepBrushes() {
     state.brush = Object.keys(brushes).length ? JSON.stringify(brushes) : "";
     save();
     applyBrushes();
     tell("brush");
 }
 
+function brush(name, part) {
+    if (part === null) delete brushes[name];
+    else brushes[name] = part.map((v) => Number(v.toFixed(4)));
+    keepBrushes();
+}
+
 function clearBrushes() {
     brushes = {};
-    state.brush = "";
-    save();
-    applyBrushes();
-    tell("brush");
+    keepBrushes();
 }
 
 const scales = new Map();
 function axisOf(p) {
     if (!scales.has(p))
-        scales.set(
-            p,
-            p.isResult
-                ? padded(range(result, true, false), false)
-                : parameterScale(p),
-        );
+        scales.set(p, p.isValue ? valueAxis(p) : parameterScale(p));
     return scales.get(p);
+}
+
+function valueAxis(p) {
+    const values = withResult().map((i) => p.cells[i]);
+    return valueScale(values, values, p.isResult ? goodSide : "");
+}
+
+/* A range on an axis that moves would be another one. */
+function moveValueAxes() {
+    for (const p of [...M, resultAxis]) {
+        scales.delete(p);
+        delete brushes[p.name];
+    }
+    keepBrushes();
+}
+
+/* Where a trial lies on an axis, 0 to 1; -1: it has no such value. */
+function partOf(p, i) {
+    const v = p.cells[i];
+    return Number.isNaN(v)
+        ? -1
+        : Math.min(1, Math.max(0, axisOf(p).part(v) || 0));
 }

@@ -101,6 +101,25 @@ class Chart {
     py(v) {
         return this.box.y + (1 - this.y.part(v)) * this.box.h;
     }
+    /* Lines may leave the chart; what is drawn stays in it. */
+    farY(v) {
+        return Math.min(1e5, Math.max(-1e5, this.py(v)));
+    }
+    inside(paint) {
+        const { x, y, w, h } = this.box;
+        this.ctx.save();
+        this.ctx.beginPath();
+        this.ctx.rect(x, y, w, h);
+        this.ctx.clip();
+        paint();
+        this.ctx.restore();
+    }
+    clampX(v) {
+        return Math.min(
+            this.box.x + this.box.w,
+            Math.max(this.box.x, this.px(v)),
+        );
+    }
     clampY(v) {
         return Math.min(
             this.box.y + this.box.h,

@@ -2,6 +2,7 @@
 
 function stateText() {
     if (X.state === "running") return X.paused ? "paused" : "running";
+    if (X.state === "forked") return "forked, not started";
     return X.state === "died"
         ? "manager died"
         : X.over
@@ -104,16 +105,23 @@ const endOrder = Array.from(T.id, (_, i) => i).sort((a, b) => {
     return x === y ? a - b : x - y;
 });
 
+/* The axis is that of results: values of trials that were stopped early lie
+ * elsewhere. */
+const historyScale = () =>
+    valueScale(
+        result,
+        result.filter((_, i) => judged(i)),
+        goodSide,
+    );
+
 function paintHistory(c) {
-    const byTime = state.time === "1" && ended.some(Number.isFinite),
-        log = state.logy === "1";
+    const byTime = state.time === "1" && ended.some(Number.isFinite);
     const place = (i, k) =>
         byTime ? (Number.isNaN(ended[i]) ? lastMoment : ended[i]) : k + 1;
-    const y = padded(range(result, state.clip === "1", log), log);
     const last = byTime ? Math.max(elapsedEnd(), 1e-3) : Math.max(2, N);
     c.axes(
-        scale(byTime ? 0 : 1, last, false),
-        y,
+        byTime ? scale(0, last, false) : countScale(1, last),
+        historyScale(),
         byTime
             ? "seconds since the beginning"
             : "trials, in the order of their ends",
@@ -166,15 +174,26 @@ function history_() {
         paint: paintHistory,
         name: "the value of each trial, and the best so far",
     });
-    const draw = () => chart.draw();
+    const spread = new Chart({
+        height: 220,
+        paint: paintDistribution,
+        name: "how many results are at least as good as a value",
+    });
+    const draw = () => {
+        chart.draw();
+        spread.draw();
+    };
+    const tools = valueTools(draw),
+        tellBeyond = () => tools.tellBeyond(historyScale());
+    on("controls", tellBeyond);
+    tellBeyond();
     return [
         el("h2", null, "Optimisation history"),
         el(
             "div",
             { class: "tools" },
             checkbox("time", "over time", draw),
-            checkbox("clip", "clip what is far off", draw),
-            checkbox("logy", "logarithmic", draw),
+            tools.node,
         ),
         legend([
             ["best", "best so far"],
@@ -182,7 +201,63 @@ function history_() {
             ["soft", "hollow: latest value, no result", true],
         ]),
         chart.node,
+        el(
+            "h2",
+            null,
+            "Distribution ",
+            el("small", null, "of the results of trials that have ended"),
+        ),
+        distributionGroups().length > 1
+            ? legend(
+                  distributionGroups().map(({ budget: b, name }) => [
+                      name,
+                      "budget " + format(b),
+                  ]),
+              )
+            : null,
+        spread.node,
     ];
+}
+
+/* ---- how the results are distributed ---- */
+
+/* Results with different budgets are not compared; the greatest first. */
+function distributionGroups() {
+    const names = ["accent", "stop", "pause", "run", "bad"],
+        all = budgets.length > 1 ? budgets.slice(0, names.length) : [null];
+    return all.map((b, k) => ({
+        budget: b,
+        name: names[k],
+        trials: T.id
+            .map((_, i) => i)
+            .filter((i) => judged(i) && (b === null || budget[i] === b))
+            .sort(byResult),
+    }));
+}
+
+function paintDistribution(c) {
+    const groups = distributionGroups(),
+        all = groups.flatMap((g) => g.trials).map((i) => result[i]),
+        x = valueScale(all, all, goodSide);
+    c.axes(
+        x,
+        { ...scale(0, 1, false), label: (v) => Math.round(100 * v) + " %" },
+        "value",
+        "at least as good",
+    );
+    for (const { name, trials } of groups) {
+        c.ctx.strokeStyle = color(name);
+        c.ctx.lineWidth = 2;
+        c.ctx.beginPath();
+        trials.forEach((i, k) => {
+            const at = c.clampX(result[i]),
+                y = c.py((k + 1) / trials.length);
+            c.ctx.lineTo(at, c.py(k / trials.length));
+            c.ctx.lineTo(at, y);
+            c.hits.push([at, y, i]);
+        });
+        c.ctx.stroke();
+    }
 }
 
 /* ---- what matters ---- */
@@ -287,7 +362,7 @@ function details() {
             [
                 "note",
                 X.log_lacks
-                    ? "The first segments of the log are gone: times and curves of old trials are not known."
+                    ? "The first segments of the log are gone: times, curves and named values of old trials are not known."
                     : null,
             ],
         ]),

@@ -1,31 +1,24 @@
 /* Parallel coordinates: a line for each result, an axis for each parameter.
- * What a trial does not have lies under its axis.  Dragging along an axis
- * chooses a range, which the table shows, too. */
+ * Under an axis that some trials lack is a box for those.  Dragging along an
+ * axis chooses a range, which the table shows, too. */
 
 const FEW_AXES = 10,
     LINES_A_STROKE = 150,
     BINS = 24,
-    TOP = 10;
+    TOP = 10,
+    BOX = 40,
+    BOX_GAP = 14;
+
+const allAxes = () => [...plotted, ...M];
+const usualAxes = () =>
+    byShare(plotted)
+        .slice(0, FEW_AXES)
+        .map((p) => p.name);
 
 function shownAxes() {
-    const list =
-        state.axes === "1" || plotted.length <= FEW_AXES
-            ? plotted
-            : byShare(plotted)
-                  .slice(0, FEW_AXES)
-                  .sort((a, b) => a.at - b.at);
-    return [...list, resultAxis];
+    const names = new Set(picked("axes", usualAxes()));
+    return [...allAxes().filter((p) => names.has(p.name)), resultAxis];
 }
-
-const atBudget = (i) =>
-    state.budget === "" || budget[i] === Number(state.budget);
-/* One that was paused at its budget has a result there. */
-const judged = (i) =>
-    Number.isFinite(result[i]) &&
-    (counts(i) ||
-        (statusOf(i) === "paused" && !(T.base[i] + T.reports[i] < budget[i])));
-const withResult = () =>
-    Array.from(T.id, (_, i) => i).filter((i) => judged(i) && atBudget(i));
 
 class Parallel {
     constructor() {
@@ -51,50 +44,63 @@ class Parallel {
         );
     }
 
-    lineY(p, v) {
-        const { box } = this.chart;
-        return Number.isNaN(v)
-            ? box.y + box.h + 14
-            : box.y + (1 - Math.min(1, Math.max(0, axisOf(p).part(v)))) * box.h;
+    /* Of an axis; below it are the boxes, where there are any. */
+    get high() {
+        return this.chart.box.h - (this.lacked.size ? BOX + BOX_GAP : 0);
     }
 
-    /* Those with the same choice lie beside each other. */
+    partY(part) {
+        const { y, h } = this.chart.box;
+        return part < 0 ? y + h - BOX / 2 : y + (1 - part) * this.high;
+    }
+
+    /* Those with the same choice, or none, lie beside each other. */
     trialY(p, i) {
-        const s = axisOf(p),
-            v = p.cells[i],
-            beside = ((i * 0.618034) % 1) - 0.5;
-        return (
-            this.lineY(p, v) +
-            (Number.isNaN(v)
-                ? 8 * beside
-                : s.band
-                  ? beside * 0.5 * s.band * this.chart.box.h
-                  : 0)
-        );
+        const part = partOf(p, i),
+            room = part < 0 ? BOX : (axisOf(p).band || 0) * this.high;
+        return this.partY(part) + beside(i) * room * (part < 0 ? 0.9 : 0.5);
     }
 
     stroke(trials, style, alpha) {
         const { ctx } = this.chart;
         ctx.strokeStyle = style;
-        ctx.globalAlpha = alpha;
         for (let at = 0; at < trials.length; at += LINES_A_STROKE) {
-            ctx.beginPath();
-            for (const i of trials.slice(at, at + LINES_A_STROKE))
-                this.list.forEach((p, k) => {
-                    const x = this.axisX(k),
-                        y = this.trialY(p, i);
-                    if (k) ctx.lineTo(x, y);
-                    else ctx.moveTo(x, y);
-                });
-            ctx.stroke();
+            const some = trials.slice(at, at + LINES_A_STROKE);
+            this.strokeParts(some, alpha, false);
+            if (this.lacked.size) this.strokeParts(some, alpha / 4, true);
         }
         ctx.globalAlpha = 1;
+    }
+
+    /* From box to box a line tells little: it is paler there. */
+    strokeParts(trials, alpha, boxes) {
+        const { ctx } = this.chart;
+        ctx.globalAlpha = alpha;
+        ctx.beginPath();
+        for (const i of trials)
+            this.list.forEach((p, k) => {
+                const x = this.axisX(k),
+                    y = this.trialY(p, i),
+                    before = this.list[k - 1];
+                const none =
+                    k > 0 &&
+                    Number.isNaN(p.cells[i]) &&
+                    Number.isNaN(before.cells[i]);
+                if (k > 0 && none === boxes) ctx.lineTo(x, y);
+                else ctx.moveTo(x, y);
+            });
+        ctx.stroke();
     }
 
     paint(c) {
         this.list = shownAxes();
         const trials = withResult(),
             place = places(trials);
+        this.lacked = new Set(
+            this.list.filter((p) =>
+                trials.some((i) => Number.isNaN(p.cells[i])),
+            ),
+        );
         const kept =
             brushed === null ? trials : trials.filter((i) => brushed[i]);
         const bins = Array.from({ length: BINS }, () => []);
@@ -132,7 +138,8 @@ class Parallel {
         ctx.lineWidth = 1;
         ctx.beginPath();
         ctx.moveTo(x, box.y);
-        ctx.lineTo(x, box.y + box.h);
+        ctx.lineTo(x, box.y + this.high);
+        if (this.lacked.has(p)) ctx.rect(x - 4, box.y + box.h - BOX, 8, BOX);
         ctx.stroke();
         const last = k === this.list.length - 1;
         ctx.fillStyle = color("text");
@@ -147,9 +154,12 @@ class Parallel {
             "middle",
         );
         ctx.lineWidth = 3;
-        for (const t of s.ticks(6)) {
-            const y = this.lineY(p, t),
-                words = c.fitted(s.label(t), room * 0.7);
+        const ticks = s
+            .ticks(6)
+            .map((t) => [this.partY(s.part(t)), s.label(t)]);
+        if (this.lacked.has(p)) ticks.push([this.partY(-1), "not set"]);
+        for (const [y, label] of ticks) {
+            const words = c.fitted(label, room * 0.7);
             ctx.strokeStyle = color("bg");
             ctx.textAlign = last ? "right" : "left";
             ctx.textBaseline = "middle";
@@ -161,12 +171,16 @@ class Parallel {
         if (!part) return;
         ctx.fillStyle = color("best");
         ctx.globalAlpha = 0.3;
-        ctx.fillRect(
-            x - 8,
-            box.y + (1 - part[1]) * box.h,
-            16,
-            Math.max(3, (part[1] - part[0]) * box.h),
-        );
+        if (part[0] < 0) ctx.fillRect(x - 8, box.y + box.h - BOX, 16, BOX);
+        if (part[1] >= 0) {
+            const y = this.partY(part[1]);
+            ctx.fillRect(
+                x - 8,
+                y,
+                16,
+                Math.max(3, this.partY(Math.max(0, part[0])) - y),
+            );
+        }
         ctx.globalAlpha = 1;
     }
 
@@ -177,9 +191,15 @@ class Parallel {
             y = event.clientY - rect.top;
         const k = Math.round(((x - box.x) / box.w) * (this.list.length - 1));
         const near = this.list[k] && Math.abs(this.axisX(k) - x) < 24;
+        const boxed =
+            near &&
+            this.lacked.has(this.list[k]) &&
+            y > box.y + this.high + BOX_GAP / 2;
         return {
             p: near ? this.list[k] : null,
-            part: Math.min(1, Math.max(0, 1 - (y - box.y) / box.h)),
+            part: boxed
+                ? -1
+                : Math.min(1, Math.max(0, 1 - (y - box.y) / this.high)),
         };
     }
 
@@ -201,21 +221,23 @@ class Parallel {
     }
 
     end(event) {
-        if (this.held && Math.abs(this.at(event).part - this.held.part) < 0.01)
-            brush(this.held.p.name, null);
+        if (
+            this.held &&
+            Math.abs(this.at(event).part - this.held.part) < 0.01
+        ) {
+            const { p, part } = this.held;
+            brush(p.name, part < 0 && !brushes[p.name] ? [-1, -1] : null);
+        }
         this.held = null;
     }
 }
 
 function budgetChooser(changed) {
-    if (!hasBudgets) return null;
-    const all = [...new Set(budget.filter(Number.isFinite))].sort(
-        (a, b) => b - a,
-    );
+    if (budgets.length < 2) return null;
     return chooser(
         "budget",
         "budget",
-        [["", "all"], ...all.map((b) => [String(b), format(b)])],
+        [["", "all"], ...budgets.map((b) => [String(b), format(b)])],
         changed,
     );
 }
@@ -259,10 +281,14 @@ function parallel() {
         tellCount();
     };
     redraw();
-    const more =
-        plotted.length > FEW_AXES
-            ? checkbox("axes", "all " + plotted.length + " parameters", redraw)
-            : null;
+    on("controls", tellCount);
+    const axes = picker(
+        "axes",
+        "axes",
+        allAxes().map((p) => p.name),
+        usualAxes(),
+        redraw,
+    );
     return [
         el("h2", null, "Parallel coordinates"),
         el(
@@ -270,9 +296,9 @@ function parallel() {
             { class: "note" },
             "Drag along an axis to choose a range; a click on it takes the range away. " +
                 (dark.matches ? "The brighter" : "The darker") +
-                " a line, the better its result; what a trial does not have lies under the axis.",
+                " a line, the better its result; trials that lack a parameter go through the box under its axis, on which a click chooses them.",
         ),
-        el("div", { class: "tools" }, more, said, clear, show),
+        el("div", { class: "tools" }, axes, said, clear, show),
         el("div", { class: "scroll" }, plot.chart.node),
     ];
 }

@@ -1,36 +1,21 @@
-/* Slices: each parameter against the result. */
+/* Slices: each parameter against the result, or what else was reported. */
 
 const SLICES = 24;
+const measured = () => M.find((m) => m.name === state.measure) || resultAxis;
 
 function sliceChart(p) {
     const paint = (c) => {
         const trials = withResult(),
             place = places(trials),
-            log = state.logy === "1";
-        c.axes(
-            axisOf(p),
-            padded(
-                range(
-                    trials.map((i) => result[i]),
-                    state.clip === "1",
-                    log,
-                ),
-                log,
-            ),
-        );
+            m = measured();
+        c.axes(axisOf(p), axisOf(m));
         const bins = Array.from({ length: 12 }, () => []);
         for (const i of trials) {
-            if (Number.isNaN(p.cells[i])) continue;
-            const spread =
-                p.scale === "choice"
-                    ? (((i * 0.618034 + 0.5) % 1) - 0.5) *
-                      0.6 *
-                      c.box.w *
-                      c.x.band
-                    : 0;
+            if (Number.isNaN(p.cells[i]) || Number.isNaN(m.cells[i])) continue;
+            const spread = beside(i) * 0.6 * c.box.w * (c.x.band || 0);
             bins[Math.min(11, Math.floor(place.get(i) * 12))].push([
                 c.px(p.cells[i]) + spread,
-                c.clampY(result[i]),
+                c.clampY(m.cells[i]),
                 i,
             ]);
         }
@@ -48,12 +33,10 @@ function sliceChart(p) {
 
 function slices() {
     const list = byShare(plotted),
-        grid = el("div", { class: "grid" }),
-        charts = [];
+        grid = el("div", { class: "grid" });
     const add = (p) => {
         const chart = sliceChart(p);
         const share = p.share > 0 ? " · " + percent(p.share) : "";
-        charts.push(chart);
         grid.append(
             el(
                 "div",
@@ -64,19 +47,12 @@ function slices() {
         );
     };
     const more = addMore(list, SLICES, add);
-    const draw = () => charts.forEach((c) => c.draw());
     return [
         el(
             "h2",
             null,
             "Slices ",
             el("small", null, "value by parameter, the most important first"),
-        ),
-        el(
-            "div",
-            { class: "tools" },
-            checkbox("clip", "clip what is far off", draw),
-            checkbox("logy", "logarithmic", draw),
         ),
         grid,
         more,
@@ -92,13 +68,28 @@ function parameters() {
                 "No trial has parameters that can be drawn.",
             ),
         ];
-    const chosen = budgetChooser(() => {
-        tell("brush");
-        tell("draw");
-    });
+    const draw = () => tell("draw"),
+        tools = valueTools(draw),
+        tellBeyond = () => tools.tellBeyond(axisOf(measured()));
+    on("controls", tellBeyond);
+    tellBeyond();
     return [
-        chosen ? el("div", { class: "tools" }, chosen) : null,
+        el(
+            "div",
+            { class: "tools" },
+            budgetChooser(draw),
+            M.length > 0
+                ? chooser(
+                      "measure",
+                      "value",
+                      [["", "result"], ...M.map((m) => [m.name, m.name])],
+                      draw,
+                  )
+                : null,
+            tools.node,
+        ),
         parallel(),
+        contour(),
         slices(),
     ];
 }

@@ -38,7 +38,7 @@ function traceCurve(c, i) {
     if (f !== null && data.curves[f] !== null && lastStep(f) <= steps[0]) {
         const v = number(data.curves[f][1].at(-1));
         if (Number.isFinite(v)) {
-            c.ctx.moveTo(c.px(lastStep(f)), c.clampY(v));
+            c.ctx.moveTo(c.px(lastStep(f)), c.farY(v));
             up = true;
         }
     }
@@ -48,7 +48,7 @@ function traceCurve(c, i) {
             up = false;
         } else {
             const x = c.px(s),
-                y = c.clampY(v);
+                y = c.farY(v);
             if (up) c.ctx.lineTo(x, y);
             else c.ctx.moveTo(x, y);
             up = true;
@@ -73,42 +73,47 @@ const endMarks = {
     ],
 };
 
-function paintCurves(c) {
-    const trials = chosenCurves(),
-        log = state.logy === "1",
-        all = [];
-    for (const i of trials)
-        for (const v of data.curves[i][1]) all.push(number(v));
-    const last = trials.reduce((m, i) => Math.max(m, lastStep(i)), 1);
-    c.axes(
-        scale(0, last, false),
-        padded(range(all, state.clip === "1", log), log),
-        "step",
-        "value",
+/* Nearly all lie between a quarter of each curve's way and its end. */
+function curvesScale() {
+    const list = chosenCurves().map((i) => data.curves[i][1].map(number));
+    return valueScale(
+        list.flat(),
+        list.flatMap((values) => [values[values.length >> 2], values.at(-1)]),
+        goodSide,
     );
+}
+
+function paintCurves(c) {
+    const trials = chosenCurves();
+    const last = trials.reduce((m, i) => Math.max(m, lastStep(i)), 1);
+    c.axes(countScale(0, last), curvesScale(), "step", "value");
     const place = places(trials),
         many = trials.length > MANY;
     c.ctx.lineJoin = "bevel";
-    for (let k = trials.length - 1; k >= 0; k--) {
-        const i = trials[k];
-        c.ctx.strokeStyle = ramp(place.get(i));
-        c.ctx.globalAlpha = many ? Math.max(0.25, 1 - place.get(i) * 2.5) : 0.8;
-        c.ctx.lineWidth = k < 10 ? 1.6 : 1;
-        c.ctx.beginPath();
-        traceCurve(c, i);
-        c.ctx.stroke();
-    }
+    c.inside(() => {
+        for (let k = trials.length - 1; k >= 0; k--) {
+            const rank = place.get(trials[k]);
+            c.ctx.strokeStyle = ramp(rank);
+            c.ctx.globalAlpha = many ? Math.max(0.25, 1 - rank * 2.5) : 0.8;
+            c.ctx.lineWidth = k < 10 ? 1.6 : 1;
+            c.ctx.beginPath();
+            traceCurve(c, trials[k]);
+            c.ctx.stroke();
+        }
+    });
     c.ctx.globalAlpha = many ? 0.6 : 1;
     c.ctx.lineWidth = 1.4;
     for (const i of trials) paintEnd(c, i);
     c.ctx.globalAlpha = 1;
     if (selected < 0 || data.curves[selected] === null) return;
-    c.ctx.strokeStyle = color("best");
-    c.ctx.lineWidth = 2.5;
-    c.ctx.beginPath();
-    for (const i of lineage(selected))
-        if (data.curves[i] !== null) traceCurve(c, i);
-    c.ctx.stroke();
+    c.inside(() => {
+        c.ctx.strokeStyle = color("best");
+        c.ctx.lineWidth = 2.5;
+        c.ctx.beginPath();
+        for (const i of lineage(selected))
+            if (data.curves[i] !== null) traceCurve(c, i);
+        c.ctx.stroke();
+    });
 }
 
 function paintEnd(c, i) {
@@ -140,12 +145,7 @@ function paintSurvivors(c) {
         .sort((a, b) => a - b);
     const n = reach.length,
         last = reach[n - 1] || 1;
-    c.axes(
-        scale(0, last, false),
-        scale(0, Math.max(1, n), false),
-        "step",
-        "trials",
-    );
+    c.axes(countScale(0, last), countScale(0, n), "step", "trials");
     c.ctx.strokeStyle = color("accent");
     c.ctx.lineWidth = 2;
     c.ctx.beginPath();
@@ -176,8 +176,11 @@ function curves() {
         paint: paintSurvivors,
         name: "how many trials reported at each step",
     });
-    const draw = () => chart.draw();
-    on("trial", draw);
+    const tools = valueTools(() => chart.draw()),
+        tellBeyond = () => tools.tellBeyond(curvesScale());
+    on("trial", () => chart.draw());
+    on("controls", tellBeyond);
+    tellBeyond();
     const marks = [
         ["stop", "× stopped"],
         ["pause", "‖ paused"],
@@ -197,10 +200,9 @@ function curves() {
                 "curves",
                 "show",
                 Object.entries(curveGroups).map(([k, [t]]) => [k, t]),
-                draw,
+                () => chart.draw(),
             ),
-            checkbox("clip", "clip what is far off", draw),
-            checkbox("logy", "logarithmic", draw),
+            tools.node,
         ),
         legend(marks),
         chart.node,

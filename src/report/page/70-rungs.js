@@ -2,7 +2,8 @@
  *
  * Where trials are promoted each is on one rung, that of its TRIAL_BUDGET; in
  * its place goes on another one.  Where they are only stopped, all have the
- * greatest budget, and a rung is a step at which trials were stopped. */
+ * greatest budget, and a rung is a step at which trials were stopped.  Without
+ * budgets whoever stops trials does not do it by rungs. */
 
 const BRACKETS = 6,
     LEVELS = 12;
@@ -31,10 +32,9 @@ function stopLevels() {
     for (let i = 0; i < N; i++)
         if (statusOf(i) === "stopped" && reached(i) > 0)
             levels.set(reached(i), (levels.get(reached(i)) || 0) + 1);
-    const last = most(hasBudgets ? budget : T.id.map((_, i) => reached(i)));
     return levels.size === 0 || levels.size > LEVELS
         ? []
-        : [...new Set([...levels.keys(), last])].sort((a, b) => a - b);
+        : [...new Set([...levels.keys(), most(budget)])].sort((a, b) => a - b);
 }
 
 function promotedRungs() {
@@ -85,17 +85,25 @@ function stoppedRungs(levels) {
 }
 
 function rungs() {
-    const levels = hasFrom ? [] : stopLevels();
-    return levels.length > 0 ? stoppedRungs(levels) : promotedRungs();
+    return budgets.length > 1 ? promotedRungs() : stoppedRungs(stopLevels());
 }
 
 const hasRungs =
-    hasBudgets || (!hasFrom && hasCurves && stopLevels().length > 0);
+    budgets.length > 1 ||
+    (budgets.length === 1 && !hasFrom && stopLevels().length > 1);
 const known = (e) => Number.isFinite(e.value);
 const failedEntry = (e) =>
     ["failed", "lost", "out of memory"].includes(statusOf(e.i)) && !e.on;
 const runningEntry = (e) => statusOf(e.i) === "running" && !e.on;
 const byValue = (a, b) => (minimize ? a.value - b.value : b.value - a.value);
+
+function bracketScale(bracket) {
+    const values = bracket.rungs
+        .flatMap((r) => r.entries)
+        .filter(known)
+        .map((e) => e.value);
+    return valueScale(values, values, goodSide);
+}
 
 function paintBracket(c, bracket) {
     const list = bracket.rungs,
@@ -103,19 +111,11 @@ function paintBracket(c, bracket) {
         top = list[list.length - 1];
     c.axes(
         bandScale(list.map((r) => "budget " + format(r.budget))),
-        padded(
-            range(
-                all.map((e) => e.value),
-                true,
-                false,
-            ),
-            false,
-        ),
+        bracketScale(bracket),
     );
     list.forEach((r, k) =>
         r.entries.filter(known).forEach((e, n) => {
-            const spread =
-                (((n * 0.618034 + 0.5) % 1) - 0.5) * 0.5 * c.box.w * c.x.band;
+            const spread = beside(n) * 0.5 * c.box.w * c.x.band;
             e.spot = [c.px(k) + spread, c.clampY(e.value), e.i];
         }),
     );
@@ -208,6 +208,13 @@ function rungTable(all) {
 function rungSection() {
     const all = rungs(),
         grid = el("div", { class: all.length > 1 ? "grid wide" : "" });
+    const tools = valueTools(() => tell("draw")),
+        tellBeyond = () =>
+            tools.tellBeyond({
+                beyond: all.reduce((n, b) => n + bracketScale(b).beyond, 0),
+            });
+    on("controls", tellBeyond);
+    tellBeyond();
     const add = (bracket) => {
         const chart = new Chart({
             height: all.length > 1 ? 260 : 380,
@@ -238,6 +245,7 @@ function rungSection() {
             ["run", "running"],
             ["bad", "failed"],
         ]),
+        el("div", { class: "tools" }, tools.node),
         grid,
         more,
         el(

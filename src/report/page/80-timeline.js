@@ -119,6 +119,23 @@ class Timeline {
         this.from = undefined;
     }
 
+    /* Between two managers. */
+    paintGap(c, gap) {
+        const [x, end] = gap.map((t) => c.clampX(t));
+        c.ctx.fillStyle = color("panel");
+        c.ctx.fillRect(x, c.box.y, end - x, c.box.h);
+        c.ctx.fillStyle = color("soft");
+        if (end - x > 24)
+            c.text(
+                "no manager",
+                (x + end) / 2,
+                c.box.y + c.box.h / 2,
+                "center",
+                "middle",
+                end - x - 8,
+            );
+    }
+
     laneHeight() {
         return this.chart.box.h / Math.max(1, this.names.length);
     }
@@ -137,6 +154,7 @@ class Timeline {
             null,
             null,
         );
+        (data.gaps || []).forEach((gap) => this.paintGap(c, gap));
         const h = this.laneHeight(),
             every = Math.ceil(13 / h);
         c.ctx.fillStyle = color("soft");

@@ -13,6 +13,7 @@ const tableColumns = [
     { name: "status", get: statusOf, show: statusOf },
     { ...number_("value", value), show: (i) => format(T.value[i]) },
     { ...number_("latest", latest), show: (i) => format(T.latest[i]) },
+    ...M.map((m) => number_(m.name, m.cells)),
     ...(hasBudgets ? [number_("budget", budget)] : []),
     ...(hasFrom
         ? [
@@ -50,20 +51,69 @@ const tableColumns = [
     { name: "why", get: whyOf, show: whyOf },
 ];
 
+/* Columns that tell nothing are left out: those that are empty, or say of all
+ * trials what goes without saying; and texts that are not searched, such as the
+ * folders of a population, which would take the room of all others. */
+const unsaid = {
+    attempts: () => "1",
+    reports: () => "0",
+    parameter_id: (i) => String(Number(T.id[i])),
+};
+const isToldText = (c) =>
+    c.parameter && !c.parameter.searched && !c.numeric;
+const usualColumns = tableColumns
+    .filter(
+        (c, k) =>
+            k < 3 ||
+            (!isToldText(c) &&
+                T.id.some((_, i) => {
+                    const text = c.show(i);
+                    return text !== "" && text !== unsaid[c.name]?.(i);
+                })),
+    )
+    .map((c) => c.name);
+
+function shownColumns() {
+    const names = new Set(picked("columns", usualColumns));
+    return tableColumns.filter((c, k) => k === 0 || names.has(c.name));
+}
+
 /* `lr<0.01 status=failed relu`: conditions on columns; other words are looked
- * for everywhere.  A column's name may lack its beginning up to a '/'. */
+ * for everywhere.  A column's name may lack its beginning up to a '/'; what has
+ * blanks or signs in it stands in quotation marks. */
+const unquoted = (text) => text.replaceAll('"', "");
+
 function parseFilter(text) {
-    return (text.match(/"[^"]*"|\S+/g) || []).map((word) => {
-        const m = /^([^<>=!]+)(<=|>=|!=|=|<|>)(.*)$/.exec(word);
+    return (text.match(/(?:"[^"]*"?|[^\s"])+/g) || []).map((word) => {
+        const m = /^("[^"]*"|[^<>=!"]+)(<=|>=|!=|=|<|>)(.*)$/.exec(word);
+        const name = m && unquoted(m[1]);
         const c =
             m &&
             tableColumns.find(
-                (k) => k.name === m[1] || k.name.endsWith("/" + m[1]),
+                (k) => k.name === name || k.name.endsWith("/" + name),
             );
         return c
-            ? condition(c, m[2], m[3].replace(/^"|"$/g, ""))
-            : anywhere(word.replace(/^"|"$/g, "").toLowerCase());
+            ? condition(c, m[2], unquoted(m[3]))
+            : anywhere(unquoted(word).toLowerCase());
     });
+}
+
+/* An example in this experiment's words: a status, and a parameter at about its
+ * median, or at the best trial's choice. */
+function filterHint() {
+    const quoted = (text) => (/[\s<>=!]/.test(text) ? '"' + text + '"' : text),
+        status = countStatuses().at(-1),
+        p = byShare(plotted)[0],
+        words = [];
+    if (status) words.push("status=" + quoted(status[0]));
+    if (p && p.scale === "choice") {
+        const text = bestTrial < 0 ? "" : cellText(p, bestTrial);
+        words.push(quoted(p.name) + "=" + quoted(text || p.values[0]));
+    } else if (p) {
+        const middle = quantile(inOrder(p.cells), 0.5);
+        words.push(quoted(p.name) + "<" + Number(middle.toPrecision(2)));
+    }
+    return "filter: " + words.join(" ");
 }
 
 function condition(c, op, text) {
@@ -95,6 +145,11 @@ function condition(c, op, text) {
 const anywhere = (word) => (i) =>
     tableColumns.some((c) => c.show(i).toLowerCase().includes(word));
 
+/* Results before what is none; those with the greatest budget first. */
+const bestFirst = (a, b) =>
+    judged(b) - judged(a) ||
+    (judged(a) ? (budget[b] || 0) - (budget[a] || 0) || byResult(a, b) : a - b);
+
 function filtered() {
     const tests = parseFilter(state.q);
     let list = Array.from(T.id, (_, i) => i);
@@ -102,7 +157,7 @@ function filtered() {
     list = list.filter((i) => tests.every((t) => t(i)));
     const down = state.sort.startsWith("-"),
         c = tableColumns.find((k) => k.name === state.sort.replace(/^-/, ""));
-    if (!c) return list;
+    if (!c) return list.sort(bestFirst);
     const missing = (v) => v === "" || Number.isNaN(v);
     return list.sort((a, b) => {
         const x = c.get(a),
@@ -116,11 +171,11 @@ function tableRow(i) {
     return el(
         "tr",
         { class: i === selected ? "on" : false, onclick: () => select(i) },
-        tableColumns.map((c) =>
+        shownColumns().map((c) =>
             el(
                 "td",
                 {
-                    class: c.numeric ? "n" : false,
+                    class: c.numeric ? "n" : c.name === "why" && "why",
                     title: c.show(i).length > 30 ? c.show(i) : null,
                 },
                 c.show(i),
@@ -146,10 +201,11 @@ function tableSection() {
                   Math.min(list.length, at + PAGE).toLocaleString("en") +
                   " of " +
                   plural(list.length, "trial") +
+                  (state.sort === "" ? ", the best first" : "") +
                   (brushed !== null ? " (within the chosen ranges)" : "");
         previous.disabled = page <= 1;
         next.disabled = page >= pages;
-        head.replaceChildren(...tableColumns.map(heading));
+        head.replaceChildren(...shownColumns().map(heading));
         body.replaceChildren(...list.slice(at, at + PAGE).map(tableRow));
     };
     const set = (key, v) => {
@@ -183,10 +239,7 @@ function tableSection() {
         next = el("button", { onclick: () => turn(1) }, "Next ›");
     const search = el("input", {
         type: "search",
-        placeholder:
-            "filter: status=failed " +
-            (plotted[0] ? plotted[0].name : "value") +
-            "<0.1 words",
+        placeholder: filterHint(),
         "aria-label": "filter",
         oninput: () => set("q", search.value),
     });
@@ -202,11 +255,27 @@ function tableSection() {
         clear.hidden = brushed === null;
         fill();
     };
+    const columns = picker(
+        "columns",
+        "columns",
+        tableColumns.slice(1).map((c) => c.name),
+        usualColumns,
+        fill,
+    );
     refill();
     on("brush", refill);
     on("trial", fill);
     return [
-        el("div", { class: "tools" }, search, previous, next, said, clear),
+        el(
+            "div",
+            { class: "tools" },
+            search,
+            columns,
+            previous,
+            next,
+            said,
+            clear,
+        ),
         el(
             "div",
             { class: "scroll rows" },

@@ -87,6 +87,10 @@ function trialPanel() {
                 ["why", whyOf(i)],
                 ["value", format(T.value[i])],
                 ["latest", format(T.latest[i])],
+                ...M.map((m) => [
+                    m.name,
+                    Number.isNaN(m.cells[i]) ? "" : format(m.cells[i]),
+                ]),
                 ["budget", format(T.budget[i])],
                 ["reports", T.reports[i]],
                 ["duration", formatSeconds(duration[i])],
@@ -123,10 +127,12 @@ function follow() {
         },
     });
     box.checked = state.hold !== "1";
+    /* Not while somebody chooses from a list, which would close. */
     const again = () => {
         state.y = String(Math.round(scrollY));
         save();
-        if (box.checked && !document.hidden) location.reload();
+        const choosing = document.querySelector("details[open]");
+        if (box.checked && !document.hidden && !choosing) location.reload();
     };
     setInterval(again, seconds * 1000);
     return el(

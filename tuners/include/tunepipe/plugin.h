@@ -102,11 +102,12 @@ struct tp_value {
  * a dimension is inactive (its parent has another choice). */
 enum tp_dim_kind {
     TP_CHOICE = 1,
-    TP_RANDINT = 2, /* integers low..high-1 of the user, as an index */
+    TP_RANDINT = 2, /* integers low..high-1 of the user, as an index; of a
+                       qrandint each q-th of them */
     TP_UNIFORM = 3,
     TP_QUNIFORM = 4,
     TP_LOGUNIFORM = 5,
-    TP_QLOGUNIFORM = 6,
+    TP_QLOGUNIFORM = 6, /* a lograndint, too */
     TP_NORMAL = 7,
     TP_QNORMAL = 8,
     TP_LOGNORMAL = 9,
@@ -132,7 +133,8 @@ struct tp_dim {
     double low, high;       /* internal; INDEX: 0, n_choices-1; NORMAL:
                                -infinity, infinity */
     double mu, sigma;       /* internal; NORMAL only */
-    double q;               /* Q: the step in the user's unit; else 0 */
+    double q;               /* Q: the step in the user's unit; RANDINT: the
+                               step of a qrandint; else 0 */
     size_t parent;          /* index of the choice this hangs on, or
                                TP_NO_PARENT */
     uint64_t parent_choice; /* active while x[parent] == parent_choice */

@@ -8,11 +8,13 @@
  *
  *     for (; epoch < 30; epoch++) {
  *         char folder[4096];
+ *         double loss = train();
+ *         int saves = tp_checkpoint_begin(folder, sizeof(folder)) == 0;
  *
- *         tp_report(train());
- *         if (tp_checkpoint_begin(folder, sizeof(folder)) == 0 &&
- *             (save(folder) != 0 || tp_checkpoint_commit(folder) != 0))
- *             tp_checkpoint_discard(folder);
+ *         if (saves && save(folder) != 0)
+ *             return 1;
+ *         if (tp_report_checkpoint(loss, saves ? folder : NULL) != 0)
+ *             return 1;
  *     }
  *
  * All of a checkpoint is saved or nothing.  Outside tunepipe beginning one
@@ -199,28 +201,33 @@ tp_impl_give_number(const char *folder, const char *parent,
     return status;
 }
 
-/* Saves what was written into the folder, which is then gone.  0, or -1 with
- * errno set: EINVAL when it is empty; it is then as it was, to be discarded. */
+/* Puts what was written into the folder on stable storage; EINVAL: nothing
+ * was. */
 static inline int
-tp_checkpoint_commit(const char *folder)
+tp_impl_draft(const char *folder)
 {
-    unsigned long long number;
-    char *parent, text[32];
-    off_t end;
     size_t n;
-    int status;
 
     tp_impl_newest(folder, &n);
     if (!n) {
         errno = EINVAL;
         return -1;
     }
-    parent = tp_impl_parent(folder);
+    return tp_impl_walk(folder, TP_IMPL_SYNC, 0);
+}
+
+/* Gives the folder its number and says so, which counts the reports before. */
+static inline int
+tp_impl_publish(const char *folder)
+{
+    unsigned long long number;
+    char *parent = tp_impl_parent(folder), text[32];
+    off_t end;
+    int status;
+
     if (!parent)
         return -1;
-    status = tp_impl_walk(folder, TP_IMPL_SYNC, 0);
-    if (status == 0)
-        status = tp_impl_give_number(folder, parent, &number);
+    status = tp_impl_give_number(folder, parent, &number);
     if (status == 0) {
         tp_impl_sync(parent);
         snprintf(text, sizeof(text), "%llu", number);
@@ -228,6 +235,72 @@ tp_checkpoint_commit(const char *folder)
     }
     free(parent);
     return status;
+}
+
+/* Saves what was written into the folder, which is then gone.  0, or -1 with
+ * errno set: EINVAL when it is empty; it is then as it was, to be discarded.
+ *
+ * The state behind a step is saved behind the report of that step: one that is
+ * saved before counts as the step before, and whoever goes on from it does that
+ * step twice.  tp_report_checkpoint() does both. */
+static inline int
+tp_checkpoint_commit(const char *folder)
+{
+    return tp_impl_draft(folder) == 0 ? tp_impl_publish(folder) : -1;
+}
+
+static inline int
+tp_impl_report_checkpoint(const char *json, const char *folder,
+                          const char *mark)
+{
+    if (folder && tp_impl_draft(folder) != 0)
+        return -1;
+    return tp_impl_wait_then(json, mark, folder ? tp_impl_publish : NULL,
+                             folder);
+}
+
+/* Reports an intermediate result and saves, as the checkpoint behind it, what
+ * was written into the folder that tp_checkpoint_begin() made: the state of the
+ * trial behind the step whose result this is.  What was written is on stable
+ * storage before the result is reported, and a checkpoint before the result is
+ * judged; so no step is done twice.
+ *
+ * 0, or -1 with errno set as tp_checkpoint_commit() and tp_report() do: then
+ * the folder, unless it is gone, is to be discarded, and where it could not be
+ * saved nothing was reported.  Without a folder (NULL), as outside tunepipe,
+ * the result alone is reported. */
+static inline int
+tp_report_checkpoint_json(const char *json, const char *folder)
+{
+    return tp_impl_report_checkpoint(json, folder,
+                                     tp_impl_lockstep() ? "\t" : NULL) < 0
+               ? -1
+               : 0;
+}
+
+static inline int
+tp_report_checkpoint(double value, const char *folder)
+{
+    char text[64];
+
+    tp_impl_text(value, text, sizeof(text));
+    return tp_report_checkpoint_json(text, folder);
+}
+
+/* The same, and it waits until the result is judged: as tp_report_sync(). */
+static inline int
+tp_report_sync_checkpoint_json(const char *json, const char *folder)
+{
+    return tp_impl_report_checkpoint(json, folder, "\t\t");
+}
+
+static inline int
+tp_report_sync_checkpoint(double value, const char *folder)
+{
+    char text[64];
+
+    tp_impl_text(value, text, sizeof(text));
+    return tp_report_sync_checkpoint_json(text, folder);
 }
 
 #endif

@@ -118,28 +118,84 @@ tp_impl_value(FILE *file, char *out, size_t size, int *stop)
     return len < size ? 0 : -1;
 }
 
-/* Copies the value of the parameter `name` to out, NUL-terminated.
- *
- * A nested choice has names joined with '/': "activation/_name" is the name of
- * what was chosen, "activation/slope" a parameter that only some of the
- * choices have.  Numbers come in JSON spelling, strings without quotes, arrays
- * as JSON text.
- *
- * Returns 0; -1 when this trial has no such parameter, when the value and its
- * NUL need more than `size` bytes (out then holds its beginning), or outside
- * tunepipe (out is then untouched, as it is for an absent parameter). */
+/* Whether one of the lines is this one. */
 static inline int
-tp_param_string(const char *name, char *out, size_t size)
+tp_impl_has_line(const char *lines, const char *line, size_t len)
+{
+    while (lines) {
+        if (strncmp(lines, line, len) == 0 && lines[len] == '\n')
+            return 1;
+        lines = strchr(lines, '\n');
+        if (lines)
+            lines++;
+    }
+    return 0;
+}
+
+/* Opens the trial's file `absent` to read and append; -1: there is none. */
+static inline int
+tp_impl_open_absent(void)
+{
+    char *path = tp_impl_path("absent");
+    int flags = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK;
+    int fd;
+
+#ifdef O_CLOEXEC
+    flags |= O_CLOEXEC;
+#endif
+#ifdef O_NOFOLLOW
+    flags |= O_NOFOLLOW;
+#endif
+    fd = path ? open(path, flags, S_IRUSR | S_IWUSR) : -1;
+    free(path);
+    return fd;
+}
+
+/* Notes that the trial asked for a parameter that it does not have: tunepipe
+ * knows whether the search space has it, and says so where it has not. */
+static inline void
+tp_impl_note_absent(const char *name)
+{
+    const size_t max = 32768;
+    size_t len = strlen(name);
+    char line[512], *text;
+    ssize_t n;
+    int fd;
+
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)name[i] < ' ')
+            return;
+    if (!len || len + 1 >= sizeof(line))
+        return;
+    fd = tp_impl_open_absent();
+    text = fd < 0 ? NULL : (char *)malloc(max + 1);
+    n = text ? read(fd, text, max) : -1;
+    if (n >= 0 && (size_t)n < max) {
+        text[n] = '\0';
+        snprintf(line, sizeof(line), "%s\n", name);
+        if (!tp_impl_has_line(text, name, len) && write(fd, line, len + 1) < 0)
+            n = -1; /* that costs the note */
+    }
+    free(text);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* As tp_param_string(), of a name that need not be there. */
+static inline int
+tp_impl_param(const char *name, char *out, size_t size, int *found)
 {
     char *path = tp_impl_path("parameters.tsv");
     FILE *file = path ? fopen(path, "r") : NULL;
     int stop = '\n', status = -1;
 
+    *found = !file;
     free(path);
     if (!file)
         return -1;
     while (stop != EOF) {
         if (tp_impl_is_name(file, name, &stop)) {
+            *found = 1;
             status = tp_impl_value(file, out, size, &stop);
             break;
         }
@@ -148,6 +204,27 @@ tp_param_string(const char *name, char *out, size_t size)
                 ;
     }
     fclose(file);
+    return status;
+}
+
+/* Copies the value of the parameter `name` to out, NUL-terminated.
+ *
+ * A nested choice has names joined with '/': "activation/_name" is the name of
+ * what was chosen, "activation/slope" a parameter that only some of the
+ * choices have.  Numbers come in JSON spelling, strings without quotes, arrays
+ * as JSON text.
+ *
+ * Returns 0; -1 when this trial has no such parameter (of one that the search
+ * space does not have, either, tunepipe warns once), when the value and its NUL
+ * need more than `size` bytes (out then holds its beginning), or outside
+ * tunepipe (out is then untouched, as it is for an absent parameter). */
+static inline int
+tp_param_string(const char *name, char *out, size_t size)
+{
+    int found, status = tp_impl_param(name, out, size, &found);
+
+    if (!found && strcmp(name, "TRIAL_BUDGET") != 0)
+        tp_impl_note_absent(name);
     return status;
 }
 
@@ -215,7 +292,7 @@ tp_param_double(const char *name, double fallback)
     return fallback;
 }
 
-/* The same for a whole number.  "32.0" and "1e3" (quniform gives such) are
+/* The same for a whole number.  "32.0" and "1e3" (uniform may give such) are
  * whole numbers, "32.5" and what does not fit a long are not. */
 static inline long
 tp_param_long(const char *name, long fallback)
@@ -421,14 +498,18 @@ tp_impl_await(int fd, off_t end)
     }
 }
 
-/* Reports and waits; what came of it as in tp_report_sync(). */
+/* Reports, does `then` (NULL: nothing) and, unless the mark is NULL, waits;
+ * what came of it as in tp_report_sync(). */
 static inline int
-tp_impl_wait(const char *json, const char *mark)
+tp_impl_wait_then(const char *json, const char *mark,
+                  int (*then)(const char *folder), const char *folder)
 {
-    int fd = tp_impl_open_answers(), answer = 0, why;
+    int fd = mark ? tp_impl_open_answers() : -1, answer = 0, why;
     off_t end;
     int status = tp_impl_line("intermediate ", json, fd < 0 ? "" : mark, &end);
 
+    if (status == 0 && then)
+        status = then(folder);
     why = errno;
     if (status == 0 && fd >= 0)
         answer = tp_impl_await(fd, end);
@@ -439,12 +520,26 @@ tp_impl_wait(const char *json, const char *mark)
 }
 
 static inline int
-tp_impl_report(const char *type, const char *json)
+tp_impl_wait(const char *json, const char *mark)
+{
+    return tp_impl_wait_then(json, mark, NULL, NULL);
+}
+
+/* Whether each intermediate report waits for its answer (--deterministic). */
+static inline int
+tp_impl_lockstep(void)
 {
     const char *lockstep = getenv("TUNEPIPE_LOCKSTEP");
+
+    return lockstep && *lockstep == '1';
+}
+
+static inline int
+tp_impl_report(const char *type, const char *json)
+{
     off_t end;
 
-    if (*type == 'i' && lockstep && *lockstep == '1')
+    if (*type == 'i' && tp_impl_lockstep())
         return tp_impl_wait(json, "\t") < 0 ? -1 : 0;
     return tp_impl_line(type, json, "", &end);
 }
