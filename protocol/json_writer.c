@@ -117,15 +117,6 @@ json_write_text(struct buf *out, const char *text)
         buf_add_text(out, "null");
 }
 
-void
-json_write_number(struct buf *out, double value)
-{
-    if (isfinite(value))
-        json_write_double(out, value);
-    else
-        buf_add_text(out, "null");
-}
-
 /* ---- objects and arrays ---- */
 
 struct json_writer
@@ -321,7 +312,10 @@ json_add_integer(struct json_writer *w, const char *key, int64_t value)
 void
 json_add_number(struct json_writer *w, const char *key, double value)
 {
-    json_write_number(json_value(w, key), value);
+    if (isfinite(value))
+        json_write_double(json_value(w, key), value);
+    else
+        json_add_raw(w, key, NULL);
 }
 
 void

@@ -81,8 +81,7 @@ struct buf *json_value(struct json_writer *w, const char *key);
  * bytes: ASCII only (\uXXXX), doubles as number_format(). */
 void json_write_string(struct buf *out, const char *text, size_t len);
 void json_write_double(struct buf *out, double value);
-/* null where there is none: NULL; a number that is not finite. */
+/* NULL: null. */
 void json_write_text(struct buf *out, const char *text);
-void json_write_number(struct buf *out, double value);
 
 #endif

@@ -296,9 +296,7 @@ print_row(const struct table *t, const char **cell, const char *path)
     buf_init(&line, CELLS_MAX);
     for (int c = 0; c < COLUMNS; c++, *cell += strlen(*cell) + 1)
         buf_printf(&line, c == TRIALS || c == BEST ? "%*s  " : "%-*s  ",
-                   c == TRIALS || c == BEST ? (int)t->width[c]
-                                            : -(int)t->width[c],
-                   *cell);
+                   (int)t->width[c], *cell);
     visible_text(&line, path, strlen(path), SIZE_MAX);
     puts(buf_text(&line));
     buf_fini(&line);

@@ -244,7 +244,7 @@ custom_end(struct custom_batch *b, struct buf *ids, struct err *err)
 
     if (b->n == 0)
         return 0;
-    if ((most > 0 && coordinator_limit(limits, most + b->n, 0, err) != 0))
+    if (most > 0 && coordinator_limit(limits, most + b->n, 0, err) != 0)
         return -1;
     if (keep(b, err) != 0) {
         if (most > 0)
