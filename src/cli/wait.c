@@ -199,7 +199,7 @@ run(int argc, char **argv)
         return verb_fail("wait", &err);
     if (argc > 3 || w.count == 0) {
         err_set(&err, ERR_USAGE,
-                argc > 3 ? "expected an event; see --help"
+                argc > 3 ? "expected [DIR] [EVENT]; see --help"
                          : "--count: expected a number above 0");
         return verb_fail("wait", &err);
     }

@@ -35,16 +35,15 @@
 #define KEPT_MAX ((size_t)512 << 20)
 
 int
-custom_check_open(const struct custom *c, const char *verb, struct err *err)
+custom_check_open(const struct custom *c, struct err *err)
 {
     int64_t now = clock_monotonic_ns();
     char why[200];
 
     if (c->x->deterministic)
         return err_set(err, ERR_INPUT,
-                       "%s: not in a deterministic experiment, whose course "
-                       "no clock may decide",
-                       verb);
+                       "a deterministic experiment takes no more trials: no "
+                       "clock may decide its course");
     if (c->end->known)
         return err_set(err, ERR_INPUT, "the experiment takes no more trials");
     if (goals_reached(c->coordinator->goals, now, why, sizeof why))
@@ -277,7 +276,7 @@ custom_trials(struct custom *c, struct jval list, struct buf *ids,
     struct custom_batch b = custom_begin(c);
     size_t n = jval_count(list);
     struct buf set;
-    int rc = custom_check_open(c, "trial add", err);
+    int rc = custom_check_open(c, err);
 
     buf_init(&set, RECORD_MAX);
     for (size_t i = 0; rc == 0 && i < n; i++) {

@@ -63,9 +63,8 @@ struct custom_batch {
     uint64_t id; /* the next parameter_id */
 };
 
-/* -1: no trial can be added for this verb. */
-int custom_check_open(const struct custom *c, const char *verb,
-                      struct err *err);
+/* -1: no trial can be added. */
+int custom_check_open(const struct custom *c, struct err *err);
 
 /* A batch, to which trials are added, each with its parameters, JSON on one
  * line.  custom_end() begins all of them, on top of maxTrialNumber, and appends

@@ -22,7 +22,6 @@
 
 #define RECORD_MAX ((size_t)16 << 20)
 #define IDS_MAX ((size_t)48 << 20)
-#define VERB "retry"
 
 /* ---- by their numbers ---- */
 
@@ -77,7 +76,7 @@ repeat_named(struct repeat *r, struct jval list, struct buf *ids,
 
     if (all == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    rc = custom_check_open(r->custom, VERB, err);
+    rc = custom_check_open(r->custom, err);
     if (rc == 0)
         rc = read_named(r, list, all, &n, err);
     for (size_t i = 0; i < n && rc == 0; i++)
@@ -157,7 +156,7 @@ repeat_failed(struct repeat *r, struct buf *ids, size_t *n, struct err *err)
     int rc;
 
     *n = 0;
-    if (custom_check_open(r->custom, VERB, err) != 0 ||
+    if (custom_check_open(r->custom, err) != 0 ||
         (all = results_load(r->folder->path, err)) == NULL)
         return -1;
     rc = note_all(&last, r, all, err);

@@ -273,7 +273,7 @@ check "what was added and is on no record is begun by who goes on" added_unread
 
 added_in_step() {
     begin 'deterministic: true' 'maxTrialNumber: 1' && begun 00000 &&
-        says 1 'trial add: not in a deterministic experiment' \
+        says 1 'a deterministic experiment takes no more trials' \
             trial add "$dir" '{"x": 0.3}' && says 0 '' stop "$dir" && ended 1
 }
 check "none is added where no clock may decide" added_in_step
