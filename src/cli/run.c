@@ -431,6 +431,15 @@ is_batch(const char *tuner)
                              strcmp(tuner, "BatchTuner") == 0);
 }
 
+/* Whether trials of this tuner have the parameters of the search space alone,
+ * as far as is known: programs may give others, too. */
+static bool
+gives_no_other(const struct experiment *x)
+{
+    return x->tuner.name != NULL && x->tuner.class_name == NULL &&
+           strcmp(x->tuner.name, "exec") != 0 && !is_batch(x->tuner.name);
+}
+
 static void
 check_enqueued(const struct experiment *x, const struct space *space,
                const char *file, struct problems *problems)
@@ -468,6 +477,7 @@ check_enqueued(const struct experiment *x, const struct space *space,
 struct names {
     const struct space *space;
     struct jval written; /* the search space as it is written */
+    bool has_all;        /* trials have no other parameters */
     const char *file;
     struct problems *problems, *notes;
 };
@@ -483,7 +493,8 @@ check_command(const struct names *n, const struct command_config *c,
         return;
     snprintf(place, sizeof place, "%s:%u", n->file, c->line);
     command_template_check(c->text, n->space, place, key, n->problems);
-    command_template_note(c->text, n->written, place, key, n->notes);
+    command_template_note(c->text, n->space, n->written, n->has_all, place, key,
+                          n->notes);
 }
 
 /* Checks the search space, whose mistakes src/space words, and what commands
@@ -513,8 +524,8 @@ check_space(const struct experiment *x, const char *file,
     problems_fini(&inner);
     environment_check_names(json_root(doc), x->space_place, notes);
     if (space != NULL) {
-        const struct names names = {space, json_root(doc), file, problems,
-                                    notes};
+        const struct names names = {space, json_root(doc), gives_no_other(x),
+                                    file,  problems,       notes};
 
         check_command(&names, &x->prepare_command, "prepareCommand");
         check_command(&names, &x->trial_command, "trialCommand");

@@ -1396,6 +1396,41 @@ space_find(const struct space *s, const char *name, size_t len,
     return find_name(s, 0, s->n, name, len, each, ctx);
 }
 
+/* Looks among the dimensions from..to-1. */
+static bool
+find_lacking(const struct space *s, size_t from, size_t to, const char *name,
+             size_t len, const char **choice, struct jval *element)
+{
+    for (size_t i = from; i < to; i = s->dim[i].end) {
+        const struct dim *dim = &s->dim[i];
+        size_t n = strlen(dim->key) + 1;
+
+        if (!dim->nested || len <= n || name[n - 1] != '/' ||
+            memcmp(name, dim->key, n - 1) != 0 ||
+            (len - n == 5 && memcmp(name + n, "_name", 5) == 0))
+            continue;
+        for (size_t e = 0; e < s->tp[i].n_choices; e++)
+            if (!find_name(s, dim->subs[e], dim->subs[e + 1], name + n, len - n,
+                           NULL, NULL)) {
+                *choice = s->tp[i].name;
+                *element = element_of(dim, e);
+                return true;
+            }
+        for (size_t e = 0; e < s->tp[i].n_choices; e++)
+            if (find_lacking(s, dim->subs[e], dim->subs[e + 1], name + n,
+                             len - n, choice, element))
+                return true;
+    }
+    return false;
+}
+
+bool
+space_find_lacking(const struct space *s, const char *name, size_t len,
+                   const char **choice, struct jval *element)
+{
+    return find_lacking(s, 0, s->n, name, len, choice, element);
+}
+
 /* ---- parameters to coordinates ---- */
 
 /* DESIGN: encode is the inverse of decode as far as there is one: what decode
