@@ -293,12 +293,15 @@ static const char help[] =
     "    opt: {_type: choice, _value: [{_name: none},\n"
     "         {_name: sgd, lr: {_type: uniform, _value: [0, 1]}}]}\n"
     "                        ({opt/_name} and {opt/lr} in a command)\n"
-    "  randint [low, high]   an integer below high; lograndint: on a log scale;\n"
-    "                        qrandint [low, high, step]\n"
+    "  randint [low, high]   an integer below high, which [8, 128] does not give;\n"
+    "                        lograndint: on a log scale; qrandint [low, high,\n"
+    "                        step]: low, low + step and so on, below high\n"
     "  uniform [low, high]   a number; loguniform: on a log scale; quniform and\n"
     "                        qloguniform [low, high, step]: its multiples\n"
     "  normal [mu, sigma]    a number; lognormal: exp of it; qnormal and\n"
     "                        qlognormal [mu, sigma, step]: its multiples\n"
+    "\n"
+    "A duration is 90s, 10m, 1.5h or 2d; a number alone is in seconds.\n"
     "\n"
     "Keys of our own:\n"
     "\n"
@@ -358,9 +361,11 @@ static const char help[] =
     "    backoff: 1s             twice as long, at most an hour\n"
     "    then: skip              then the tuner hears that it failed; or\n"
     "    value: 100              with then: report, that this was its result\n"
-    "  onRepeatedFailure: pause  when three trials in a row fail the same way;\n"
-    "                            or: end, ignore; default: pause where stdout\n"
-    "                            or stderr is a terminal, else end\n"
+    "  onRepeatedFailure: pause  when three trials in a row fail the same way no\n"
+    "                            more are started until `tunepipe continue`; or:\n"
+    "                            end, the experiment ends; ignore, it goes on;\n"
+    "                            default: pause where stdout or stderr is a\n"
+    "                            terminal, else end\n"
     "  enqueue:                  tried first, in this order, within\n"
     "    - {lr: 0.01}            maxTrialNumber; what a set lacks is drawn (see\n"
     "                            also tunepipe trial add)\n"
@@ -431,6 +436,15 @@ is_batch(const char *tuner)
                              strcmp(tuner, "BatchTuner") == 0);
 }
 
+/* Whether trials of this tuner have the parameters of the search space alone,
+ * as far as is known: programs may give others, too. */
+static bool
+gives_no_other(const struct experiment *x)
+{
+    return x->tuner.name != NULL && x->tuner.class_name == NULL &&
+           strcmp(x->tuner.name, "exec") != 0 && !is_batch(x->tuner.name);
+}
+
 static void
 check_enqueued(const struct experiment *x, const struct space *space,
                const char *file, struct problems *problems)
@@ -468,6 +482,7 @@ check_enqueued(const struct experiment *x, const struct space *space,
 struct names {
     const struct space *space;
     struct jval written; /* the search space as it is written */
+    bool has_all;        /* trials have no other parameters */
     const char *file;
     struct problems *problems, *notes;
 };
@@ -483,7 +498,8 @@ check_command(const struct names *n, const struct command_config *c,
         return;
     snprintf(place, sizeof place, "%s:%u", n->file, c->line);
     command_template_check(c->text, n->space, place, key, n->problems);
-    command_template_note(c->text, n->written, place, key, n->notes);
+    command_template_note(c->text, n->space, n->written, n->has_all, place, key,
+                          n->notes);
 }
 
 /* Checks the search space, whose mistakes src/space words, and what commands
@@ -513,8 +529,8 @@ check_space(const struct experiment *x, const char *file,
     problems_fini(&inner);
     environment_check_names(json_root(doc), x->space_place, notes);
     if (space != NULL) {
-        const struct names names = {space, json_root(doc), file, problems,
-                                    notes};
+        const struct names names = {space, json_root(doc), gives_no_other(x),
+                                    file,  problems,       notes};
 
         check_command(&names, &x->prepare_command, "prepareCommand");
         check_command(&names, &x->trial_command, "trialCommand");

@@ -128,8 +128,12 @@ write_add(char **sets, int n, struct buf *out, struct err *err)
             json_free(doc);
             return err_set(err, ERR_USAGE,
                            "'%.200s': expected parameters as JSON, such as "
-                           "'{\"lr\":0.01}'%s%.200s",
-                           sets[i], why.code != ERR_NONE ? ": " : "", why.text);
+                           "'{\"lr\":0.01}'%s%s%.200s",
+                           sets[i],
+                           sets[i][0] == '{' && strchr(sets[i], '"') == NULL
+                               ? " (names stand in double quotes)"
+                               : "",
+                           why.code != ERR_NONE ? ": " : "", why.text);
         }
         jval_write(json_root(doc), json_value(&w, NULL));
         json_free(doc);

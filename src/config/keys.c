@@ -246,6 +246,20 @@ note_lines(struct map *lines, const struct yaml_node *space, const char *before)
     }
 }
 
+/* Notes a plain None in a list, which YAML reads as a text. */
+static void
+note_none(struct reader *r, const struct yaml_node *node, const char *path)
+{
+    for (const struct yaml_node *n = node->children; n != NULL; n = n->next)
+        if (node->kind == YAML_SEQUENCE && n->plain &&
+            strcmp(n->text, "None") == 0)
+            reader_note(r, n->line, path,
+                        "'None' is a text here: write null for Python's None, "
+                        "quotes around it for the text");
+        else
+            note_none(r, n, path);
+}
+
 /* JSON is YAML, but for what is wrong with neither. */
 static void
 note_json_lines(struct map *lines, const struct buf *text)
@@ -288,6 +302,8 @@ space_from_text(struct reader *r, struct draft *d, struct buf *text)
             set_json_map(&inner, NULL, root, "search space", &space);
         if (root != NULL && root->kind == YAML_MAP)
             note_lines(&d->x.space_lines, root, "");
+        if (root != NULL)
+            note_none(&inner, root, "search space");
         yaml_free(root);
     }
     json_free(doc);
@@ -869,6 +885,7 @@ set_space(struct reader *r, const struct key *key, const struct yaml_node *node,
     d->space_line = node->key_line;
     if (node->kind == YAML_MAP)
         note_lines(&d->x.space_lines, node, "");
+    note_none(r, node, path);
     set_json_map(r, key, node, path, &d->x.search_space);
 }
 

@@ -10,6 +10,7 @@
 #include "manager/environment.h"
 #include "manager/parameters.h"
 #include "space/space.h"
+#include "trial/files.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 #define TEXT_MAX ((size_t)64 << 20)
 #define VALUE_SHOWN 60
+#define NAMES_SHOWN 6
 
 /* ---- quoting ---- */
 
@@ -493,25 +495,125 @@ may_be_given(const struct known *k, const char *name)
     return is_known(k, name, strlen(name), "");
 }
 
-static void
-note_name(const struct known *k, const char *name, const char *place,
-          const char *key, struct problems *notes)
+struct noting {
+    const struct space *space;
+    struct known known;
+    bool has_all; /* trials have no other parameters */
+    const char *place, *key;
+    struct problems *notes;
+};
+
+/* The option whose value begins at `at`, `--n` or `--n=`; NULL: none. */
+static const char *
+option_before(const char *command, const char *at, size_t *len)
 {
+    const char *end = at, *start;
+
+    if (end > command && IS_ONE_OF(end[-1], "\"'"))
+        end--;
+    if (end == command || !IS_ONE_OF(end[-1], " \t="))
+        return NULL;
+    while (end > command && IS_ONE_OF(end[-1], " \t"))
+        end--;
+    for (start = end; start > command && !IS_ONE_OF(start[-1], " \t\n\"'");)
+        start--;
+    *len = (size_t)(end - start);
+    return *len > 1 && start[0] == '-' && strncmp(start, "-- ", 3) != 0 ? start
+                                                                        : NULL;
+}
+
+/* Whether the {NAME} is an argument of its own or the value of a long option,
+ * and not a word of another language, such as awk's {print}. */
+static bool
+is_argument(const struct lexer *s, size_t name_len)
+{
+    size_t len;
+    const char *option = option_before(s->start, s->at, &len);
+
+    if (option != NULL && option[1] == '-')
+        return true;
+    return s->where == OUTSIDE &&
+           IS_ONE_OF(s->at[name_len + 2], " \t\n;&|)\0") &&
+           (s->at == s->start || IS_ONE_OF(s->at[-1], " \t\n="));
+}
+
+static void
+note_far(const struct noting *n, const char *name)
+{
+    const struct known *k = &n->known;
+    struct buf list;
+
+    buf_init(&list, TEXT_MAX);
+    for (size_t i = 0, shown = 0; i < k->n && shown <= NAMES_SHOWN; i++) {
+        const struct known before = {k->names, i, 0};
+
+        if (!is_known(&before, k->names[i], strlen(k->names[i]), ""))
+            buf_printf(&list, "%s%s", i > 0 ? ", " : "",
+                       shown++ < NAMES_SHOWN ? k->names[i] : "...");
+    }
+    problems_add(n->notes, n->place,
+                 "%s: {%s} is no parameter of the search space, which has %s: "
+                 "it stays as it is",
+                 n->key, name, buf_text(&list));
+    buf_fini(&list);
+}
+
+/* Tells of a parameter that trials of one element of a nested choice lack. */
+static void
+note_empty(const struct noting *n, const struct lexer *s, const char *name)
+{
+    static const char unknown[] = "--OPTION";
+    size_t len;
+    const char *option = option_before(s->start, s->at, &len), *choice;
+    struct jval element;
+    struct buf json, variable;
+
+    if (!space_find_lacking(n->space, name, strlen(name), &choice, &element))
+        return;
+    if (option == NULL) {
+        option = unknown;
+        len = sizeof unknown - 1;
+    }
+    buf_init(&json, TEXT_MAX);
+    jval_write(element, &json);
+    buf_init(&variable, TEXT_MAX);
+    environment_variable(name, &variable);
+    problems_add(n->notes, n->place,
+                 "%s: {%s} is empty where %s is %.60s; an option that is there "
+                 "only with it: ${%s:+%.*s%s\"$%s\"}",
+                 n->key, name, choice, buf_text(&json), buf_text(&variable),
+                 (int)len, option, option[len - 1] == '=' ? "" : " ",
+                 buf_text(&variable));
+    buf_fini(&variable);
+    buf_fini(&json);
+}
+
+static void
+note_name(const struct noting *n, const struct lexer *s, const char *name)
+{
+    const struct known *k = &n->known;
     const char *near;
 
-    if (may_be_given(k, name))
+    if (may_be_given(k, name)) {
+        note_empty(n, s, name);
         return;
+    }
     near = nearest_name(name, k->names, k->n);
     if (is_known(k, name, strlen(name), "/_name"))
-        problems_add(notes, place,
+        problems_add(n->notes, n->place,
                      "%s: {%s} is a nested choice, whose name is {%s/_name}: "
                      "it stays as it is",
-                     key, name, name);
+                     n->key, name, name);
     else if (near != NULL)
-        problems_add(notes, place,
+        problems_add(n->notes, n->place,
                      "%s: {%s} is no parameter of the search space (did you "
                      "mean {%s}?): it stays as it is",
-                     key, name, near);
+                     n->key, name, near);
+    else if (n->has_all && k->n > 0 &&
+             strcmp(name, TRIAL_BUDGET_PARAMETER) != 0 &&
+             !parameters_is_folder(name) && strstr(name, "..") == NULL &&
+             is_argument(s, strlen(name)))
+        note_far(n, name);
 }
 
 /* The length of the name behind an open brace that stands alone; 0: there is
@@ -531,29 +633,27 @@ word_length(const char *command, const char *brace)
 }
 
 void
-command_template_note(const char *command, struct jval space, const char *place,
+command_template_note(const char *command, const struct space *space,
+                      struct jval written, bool has_all, const char *place,
                       const char *key, struct problems *notes)
 {
+    struct noting n = {space, {0}, has_all, place, key, notes};
+    struct lexer s = {.start = command, .at = command};
     struct map told = {0};
-    struct known k = {0};
 
-    environment_names(space, add_known, &k);
-    for (const char *at = strchr(command, '{'); at != NULL;
-         at = strchr(at + 1, '{')) {
-        size_t len = word_length(command, at);
-        char *name = len > 0 && map_get(&told, at + 1, len) == NULL
-                         ? strndup(at + 1, len)
+    environment_names(written, add_known, &n.known);
+    for (; *s.at != '\0'; step(&s)) {
+        size_t len = *s.at == '{' ? word_length(command, s.at) : 0;
+        char *name = len > 0 && map_get(&told, s.at + 1, len) == NULL
+                         ? strndup(s.at + 1, len)
                          : NULL;
 
-        if (name == NULL || map_put(&told, name, len, &told) != 0) {
-            free(name);
-            continue;
-        }
-        note_name(&k, name, place, key, notes);
+        if (name != NULL && map_put(&told, name, len, &told) == 0)
+            note_name(&n, &s, name);
         free(name);
     }
     map_fini(&told);
-    for (size_t i = 0; i < k.n; i++)
-        free((char *)k.names[i]);
-    free(k.names);
+    for (size_t i = 0; i < n.known.n; i++)
+        free((char *)n.known.names[i]);
+    free(n.known.names);
 }

@@ -11,6 +11,7 @@
 
 #include "json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf;
@@ -32,10 +33,12 @@ void command_template_check(const char *command, const struct space *space,
                             struct problems *problems);
 
 /* Adds a note for each {NAME} that is none, where one that the search space has
- * is near, or where it is a nested choice. */
-void command_template_note(const char *command, struct jval space,
-                           const char *place, const char *key,
-                           struct problems *notes);
+ * is near, where it is a nested choice, or, if trials have no parameters but
+ * the search space's, where it is an argument; and for each that is empty in
+ * some trials.  written: the search space as it is written. */
+void command_template_note(const char *command, const struct space *space,
+                           struct jval written, bool has_all, const char *place,
+                           const char *key, struct problems *notes);
 
 /* Appends a text as one word of a shell: with quotes, where it needs any. */
 void shell_quote(struct buf *out, const char *text, size_t len);

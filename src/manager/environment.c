@@ -241,6 +241,18 @@ environment_make(struct environment *e, const struct environment_of *of,
     return e->n == 0 ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 }
 
+void
+environment_variable(const char *name, struct buf *out)
+{
+    size_t at;
+
+    buf_add_text(out, TRIAL_ENV_PARAM_PREFIX);
+    at = out->len;
+    buf_add_text(out, name);
+    if (out->len > at)
+        make_fit(out->data + at, out->len - at);
+}
+
 /* ---- the names of a search space ---- */
 
 struct naming {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct problems;
 struct trial;
@@ -39,6 +40,9 @@ int environment_make(struct environment *e, const struct environment_of *of,
                      const struct trial *trial, struct jval parameters,
                      struct err *err);
 void environment_fini(struct environment *e);
+
+/* Appends the name of the variable in which a trial finds a parameter. */
+void environment_variable(const char *name, struct buf *out);
 
 /* Calls `take` for each parameter of a search space, flattened as those of a
  * trial are (trial/files.h), one under several choices several times; `name` is

@@ -1396,6 +1396,41 @@ space_find(const struct space *s, const char *name, size_t len,
     return find_name(s, 0, s->n, name, len, each, ctx);
 }
 
+/* Looks among the dimensions from..to-1. */
+static bool
+find_lacking(const struct space *s, size_t from, size_t to, const char *name,
+             size_t len, const char **choice, struct jval *element)
+{
+    for (size_t i = from; i < to; i = s->dim[i].end) {
+        const struct dim *dim = &s->dim[i];
+        size_t n = strlen(dim->key) + 1;
+
+        if (!dim->nested || len <= n || name[n - 1] != '/' ||
+            memcmp(name, dim->key, n - 1) != 0 ||
+            (len - n == 5 && memcmp(name + n, "_name", 5) == 0))
+            continue;
+        for (size_t e = 0; e < s->tp[i].n_choices; e++)
+            if (!find_name(s, dim->subs[e], dim->subs[e + 1], name + n, len - n,
+                           NULL, NULL)) {
+                *choice = s->tp[i].name;
+                *element = element_of(dim, e);
+                return true;
+            }
+        for (size_t e = 0; e < s->tp[i].n_choices; e++)
+            if (find_lacking(s, dim->subs[e], dim->subs[e + 1], name + n,
+                             len - n, choice, element))
+                return true;
+    }
+    return false;
+}
+
+bool
+space_find_lacking(const struct space *s, const char *name, size_t len,
+                   const char **choice, struct jval *element)
+{
+    return find_lacking(s, 0, s->n, name, len, choice, element);
+}
+
 /* ---- parameters to coordinates ---- */
 
 /* DESIGN: encode is the inverse of decode as far as there is one: what decode
@@ -1503,23 +1538,58 @@ encode_integer(const struct space *s, size_t i, struct jval value, double *x,
     return 0;
 }
 
+#define CHOICES_SHOWN 8
+#define CHOICE_SHOWN 40
+enum { CHOICES_TEXT_MAX = 16 + CHOICES_SHOWN * (CHOICE_SHOWN + 2) };
+
+/* The elements of choice i, `one of "a", "b"`; of many, long or composed ones
+ * how many there are. */
+static const char *
+choices_text(const struct space *s, size_t i, char out[CHOICES_TEXT_MAX])
+{
+    size_t n = s->tp[i].n_choices;
+    int len = snprintf(out, CHOICES_TEXT_MAX, "one of");
+
+    for (size_t e = 0; e < n; e++) {
+        struct text t = s->dim[i].elements[e];
+        const char *json = s->texts.data + t.at;
+
+        if (n > CHOICES_SHOWN || t.len > CHOICE_SHOWN || *json == '[' ||
+            *json == '{') {
+            snprintf(out, CHOICES_TEXT_MAX, "one of %zu", n);
+            break;
+        }
+        len += snprintf(out + len, CHOICES_TEXT_MAX - (size_t)len, "%s %.*s",
+                        e > 0 ? "," : "", (int)t.len, json);
+    }
+    return out;
+}
+
 static int
 refuse_choice(const struct space *s, size_t i, struct jval value,
               struct err *err)
 {
     const char *names[HINTS_MAX], *word = "";
-    char hint[128] = "";
+    char hint[128] = "", choices[CHOICES_TEXT_MAX];
+    bool has_null = false;
     size_t n = 0;
 
-    for (size_t e = 0; e < s->tp[i].n_choices && n < HINTS_MAX; e++)
-        n += jval_string(element_of(&s->dim[i], e), &names[n], NULL);
-    if (jval_string(value, &word, NULL))
+    for (size_t e = 0; e < s->tp[i].n_choices && n < HINTS_MAX; e++) {
+        struct jval element = element_of(&s->dim[i], e);
+
+        n += jval_string(element, &names[n], NULL);
+        has_null |= jval_type(element) == JSON_NULL;
+    }
+    if (jval_string(value, &word, NULL) && has_null &&
+        strcmp(word, "None") == 0)
+        snprintf(hint, sizeof hint,
+                 " ('None' is a text here: write null for Python's None)");
+    else if (word[0] != '\0')
         nearest_hint(word, names, n, hint, sizeof hint);
     return err_set(err, ERR_INPUT,
-                   "%s: %s%s is none of the choices, expected one of %llu%s",
+                   "%s: %s%s is none of the choices, expected %s%s",
                    s->tp[i].name, s->dim[i].nested ? "_name " : "",
-                   shown(value).text, (unsigned long long)s->tp[i].n_choices,
-                   hint);
+                   shown(value).text, choices_text(s, i, choices), hint);
 }
 
 static bool
@@ -1575,15 +1645,18 @@ encode_choice(const struct encoding *e, size_t i, struct jval value,
               struct err *err)
 {
     const char *place = e->s->tp[i].name;
+    char choices[CHOICES_TEXT_MAX];
     struct jval name = value;
     struct buf text;
     int rc;
 
-    if (e->s->dim[i].nested && !jval_get(value, "_name", &name))
+    if (e->s->dim[i].nested && jval_type(value) != JSON_OBJECT)
         return err_set(err, ERR_INPUT,
                        "%s: is %s, expected an object with _name", place,
-                       jval_type(value) == JSON_OBJECT ? "an object without it"
-                                                       : shown(value).text);
+                       shown(value).text);
+    if (e->s->dim[i].nested && !jval_get(value, "_name", &name))
+        return err_set(err, ERR_INPUT, "%s: lacks _name, expected %s", place,
+                       choices_text(e->s, i, choices));
     buf_init(&text, SPACE_TEXT_MAX);
     jval_write(name, &text);
     rc = buf_check(&text, place, err);
@@ -1620,6 +1693,55 @@ refuse_missing(const struct space *s, size_t i, struct jval parameters,
         found != NULL ? found : "", found != NULL ? "'?)" : "");
 }
 
+/* Opens the objects around parameter i of a set. */
+static void
+open_above(const struct space *s, size_t i, struct json_writer *w)
+{
+    size_t up = s->tp[i].parent;
+
+    if (up == TP_NO_PARENT) {
+        json_open_object(w, NULL);
+        return;
+    }
+    open_above(s, up, w);
+    json_open_object(w, s->dim[up].key);
+    jval_write(element_of(&s->dim[up], s->tp[i].parent_choice),
+               json_value(w, "_name"));
+}
+
+/* Writes to `out` what was perhaps meant by a key of none of the dimensions
+ * from..to-1: how a parameter of a nested choice is written, the nearest of
+ * their keys, or all. */
+static void
+hint_unknown(const struct space *s, const char *key, size_t from, size_t to,
+             struct buf *out)
+{
+    const char *names[HINTS_MAX] = {NULL};
+    char hint[HINT_MAX];
+    struct json_writer w;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->tp[i].parent != TP_NO_PARENT &&
+            (strcmp(s->dim[i].key, key) == 0 ||
+             strcmp(s->tp[i].name, key) == 0)) {
+            buf_add_text(out, " (write ");
+            w = json_begin(out);
+            open_above(s, i, &w);
+            json_add_raw(&w, s->dim[i].key, "...");
+            json_end(&w);
+            buf_add_char(out, ')');
+            return;
+        }
+    for (size_t i = from; i < to && n < HINTS_MAX; i = s->dim[i].end)
+        names[n++] = s->dim[i].key;
+    buf_add_text(out, nearest_hint(key, names, n, hint, sizeof hint));
+    for (size_t k = 0; hint[0] == '\0' && k < n && k <= CHOICES_SHOWN; k++)
+        buf_printf(out, "%s%.60s%s", k == 0 ? " (expected " : ", ",
+                   k < CHOICES_SHOWN ? names[k] : "...",
+                   k == n - 1 || k == CHOICES_SHOWN ? ")" : "");
+}
+
 /* Refuses a key of none of the dimensions from..to-1, which hang on the choice
  * `up`, NULL being none. */
 static int
@@ -1627,21 +1749,21 @@ refuse_unknown(const struct space *s, struct jval parameters, size_t from,
                size_t to, const char *up, struct err *err)
 {
     struct jval_iter it = jval_iter(parameters);
-    const char *names[HINTS_MAX];
-    char hint[HINT_MAX];
-    size_t at = from, n = 0;
+    size_t at = from;
+    struct buf hint;
 
-    for (size_t i = from; i < to && n < HINTS_MAX; i = s->dim[i].end)
-        names[n++] = s->dim[i].key;
     while (jval_next(&it))
         if (find_key(s, from, to, &at, it.key) == SIZE_MAX &&
-            (up == NULL || strcmp(it.key, "_name") != 0))
-            return err_set(err, ERR_INPUT,
-                           "%s%s%.200s: the search space has no such "
-                           "parameter%s%s",
-                           up != NULL ? up : "", up != NULL ? "/" : "", it.key,
-                           up != NULL ? " here" : "",
-                           nearest_hint(it.key, names, n, hint, sizeof hint));
+            (up == NULL || strcmp(it.key, "_name") != 0)) {
+            buf_init(&hint, ERR_TEXT_MAX);
+            hint_unknown(s, it.key, from, to, &hint);
+            err_set(err, ERR_INPUT,
+                    "%s%s%.200s: the search space has no such parameter%s%s",
+                    up != NULL ? up : "", up != NULL ? "/" : "", it.key,
+                    up != NULL ? " here" : "", buf_text(&hint));
+            buf_fini(&hint);
+            return -1;
+        }
     return 0;
 }
 

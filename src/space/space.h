@@ -118,6 +118,11 @@ typedef void space_element_each(void *ctx, struct jval element);
 bool space_find(const struct space *s, const char *name, size_t len,
                 space_element_each *each, void *ctx);
 
+/* Whether a trial may lack this parameter, one of a nested choice: where
+ * *choice, a dimension's name, is *element, the `_name` of one of its. */
+bool space_find_lacking(const struct space *s, const char *name, size_t len,
+                        const char **choice, struct jval *element);
+
 /* The inverse of space_decode(): turns parameters as a trial received them into
  * internal coordinates.  Values of q kinds stay rounded, so a point does not
  * come back to the bit, but decodes to the same bytes.  An integer is as good

@@ -164,6 +164,7 @@ refused() {
         says 2 'expected [DIR] PARAMETERS' trial add "$dir" &&
         says 2 "'x=1': expected parameters as JSON" trial add "$dir" x=1 &&
         says 2 'byte 6: expected a value' trial add '{"x": }' &&
+        says 2 '(names stand in double quotes): ' trial add '{x: 1}' &&
         says 1 'set 2: y: the search space has no such parameter' \
             trial add "$dir" '{"x": 1}' '{"y": 1}' &&
         says 0 '1 running; 1 at a time' status "$dir" &&

@@ -48,7 +48,7 @@ refused() {
     run 3 && [ "$dir" = ./no-experiment ] &&
         has err 'e.yml:11: enqueue[0]: x: is 2, expected a number within [0.0001, 1.0]' &&
         has err 'e.yml:12: enqueue[1]: lr: the search space has no such parameter' &&
-        has err "e.yml:13: enqueue[2]: act: \"rlu\" is none of the choices, expected one of 2 (did you mean 'relu'?)" &&
+        has err "e.yml:13: enqueue[2]: act: \"rlu\" is none of the choices, expected one of \"relu\", \"tanh\" (did you mean 'relu'?)" &&
         has err 'e.yml:14: enqueue[3]: net: is "a", expected an object with _name' &&
         has err 'e.yml:15: enqueue[4]: net/w: the search space has no such parameter here' &&
         has err "e.yml:16: enqueue[5]: expected a map, got '3'" &&

@@ -51,17 +51,21 @@ misspelt_names() {
 direction: maximize
 searchSpace:
   units: {_type: randint, _value: [1, 9]}
-  model: {_type: choice, _value: [{_name: a, k: {_type: uniform, _value: [0, 1]}}]}
-trialCommand: echo {unit} {model} {units} {model/_name} | awk '{print $1}'
+  reg: {_type: choice, _value: [None, 'None', null]}
+  model: {_type: choice, _value: [{_name: a, k: {_type: uniform, _value: [0, 1]}}, {_name: b}]}
+trialCommand: echo {unit} {model} {units} {model/_name} --k {model/k} --n {epochs} | awk '{print}'
 E
     "$T" run --dry-run e.yml > out 2> err || fail "$(cat err)" || return 1
     printf '%s\n' \
-        'e.yml:5: trialCommand: {unit} is no parameter of the search space (did you mean {units}?): it stays as it is' \
-        'e.yml:5: trialCommand: {model} is a nested choice, whose name is {model/_name}: it stays as it is' |
+        "e.yml:4: searchSpace: 'None' is a text here: write null for Python's None, quotes around it for the text" \
+        'e.yml:6: trialCommand: {unit} is no parameter of the search space (did you mean {units}?): it stays as it is' \
+        'e.yml:6: trialCommand: {model} is a nested choice, whose name is {model/_name}: it stays as it is' \
+        'e.yml:6: trialCommand: {model/k} is empty where model is "b"; an option that is there only with it: ${TUNEPIPE_PARAM_model_k:+--k "$TUNEPIPE_PARAM_model_k"}' \
+        'e.yml:6: trialCommand: {epochs} is no parameter of the search space, which has units, reg, model/_name, model/k: it stays as it is' |
         cmp - err && has out "echo {unit} {model} " && has out '; 1 at a time; ' || return 1
     sed -i 's/{_name: a,/{name: a,/' e.yml
     "$T" run e.yml 2> err; [ $? = 3 ] && [ ! -e tunepipe-experiments ] &&
-        has err "e.yml:4: searchSpace: model._value[0]: has 'name', expected '_name'"
+        has err "e.yml:5: searchSpace: model._value[0]: has 'name', expected '_name'"
 }
 check "names in commands and choices that are misspelt" misspelt_names
 

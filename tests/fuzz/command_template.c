@@ -41,7 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct json *doc = json_parse(space_text, strlen(space_text), 0, NULL);
     char *command = strndup((const char *)data, size);
-    struct problems problems;
+    struct problems problems, notes;
     struct space *space;
 
     MUST(doc != NULL && command != NULL);
@@ -49,6 +49,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     space = space_parse(json_root(doc), &problems);
     MUST(space != NULL);
     command_template_check(command, space, "", "key", &problems);
+    problems_init(&notes);
+    command_template_note(command, space, json_root(doc), true, "", "key",
+                          &notes);
+    problems_fini(&notes);
     MUST(fits(command, space, "{\"v\": \"plain\"}"));
     MUST(fits(command, space, "{}"));
     MUST(fits(command, space, "{\"v\": \"'$(x)\"}") == (problems.count == 0));

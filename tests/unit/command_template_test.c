@@ -144,39 +144,75 @@ TEST(command_template_is_checked_by_its_space)
 
 /* What is noted of the names in a command. */
 static struct line
-noted(const char *command)
+noted(const char *command, bool has_all)
 {
-    struct json *space = help_json(space_text);
+    struct json *written = help_json(space_text);
+    struct space *space = help_space(space_text);
     struct problems notes;
     struct line out;
 
     problems_init(&notes);
-    command_template_note(command, json_root(space), "e.yml:9", "key", &notes);
+    command_template_note(command, space, json_root(written), has_all,
+                          "e.yml:9", "key", &notes);
     snprintf(out.text, sizeof out.text, "%s", buf_text(&notes.lines));
     problems_fini(&notes);
-    json_free(space);
+    space_free(space);
+    json_free(written);
     return out;
 }
 
 TEST(command_template_notes_names_that_are_near_to_a_parameters)
 {
     static const char *const silent[] = {
-        "t {lr} '{net/_name}' {net/n} {act}",      /* known */
+        "t {lr} '{net/_name}' {act}",              /* known */
         "t {TRIAL_BUDGET} {epochs} {}",            /* near to none */
         "t ${LR} \\{LR} {{LR}} {LR,ac} {L R} {LR", /* the shell's */
         "awk '{print $1}' {1r}",
         "t {act/n} {act/x}"}; /* values may be objects */
 
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
-        CHECK_STR(noted(silent[i]).text, "");
-    CHECK_STR(noted("t {LR} 'a {net/m}' {LR}").text,
+        CHECK_STR(noted(silent[i], false).text, "");
+    CHECK_STR(noted("t {LR} 'a {net/m}' {LR}", false).text,
               "e.yml:9: key: {LR} is no parameter of the search space (did you "
               "mean {lr}?): it stays as it is\n"
               "e.yml:9: key: {net/m} is no parameter of the search space (did "
               "you mean {net/n}?): it stays as it is\n");
-    CHECK_STR(noted("t {net}").text,
+    CHECK_STR(noted("t {net}", false).text,
               "e.yml:9: key: {net} is a nested choice, whose name is "
               "{net/_name}: it stays as it is\n");
+}
+
+/* Where all names are known, one that is near to none is told as well, unless
+ * it may be another program's word. */
+TEST(command_template_notes_arguments_that_are_no_parameters)
+{
+    static const char *const silent[] = {
+        "t {TRIAL_BUDGET} {load_checkpoint_dir} ${epochs} {} {1,2} {a..c}",
+        "awk '{print}' | awk \"/x/ {print}\" | awk -F: \"{print}\"",
+        "git show HEAD@{upstream} {fd}>f; curl u/{epochs} '{epochs: 1}'"};
+    static const char *const told[] = {"t {epochs}", "t --n={epochs} {epochs}",
+                                       "bash -c 't --n \"{epochs}\"'",
+                                       "N={epochs} t"};
+
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+        CHECK_STR(noted(silent[i], true).text, "");
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        CHECK_STR(noted(told[i], true).text,
+                  "e.yml:9: key: {epochs} is no parameter of the search space, "
+                  "which has lr, act, net/_name, net/n, net/act: it "
+                  "stays as it is\n");
+}
+
+TEST(command_template_notes_parameters_that_some_trials_lack)
+{
+    CHECK_STR(noted("t --n {net/n} -a={net/act} {net/n}", false).text,
+              "e.yml:9: key: {net/n} is empty where net is \"wide\"; an option "
+              "that is there only with it: "
+              "${TUNEPIPE_PARAM_net_n:+--n \"$TUNEPIPE_PARAM_net_n\"}\n"
+              "e.yml:9: key: {net/act} is empty where net is \"deep\"; an "
+              "option that is there only with it: "
+              "${TUNEPIPE_PARAM_net_act:+-a=\"$TUNEPIPE_PARAM_net_act\"}\n");
+    CHECK_HAS(noted("t -- {net/n}", false).text, ":+--OPTION \"$");
 }
 
 /* Runs `command` with the value for {v}; what it wrote. */

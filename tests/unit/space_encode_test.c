@@ -72,10 +72,20 @@ TEST(space_encode_names_path_value_and_range)
 {
     check_not_encoded("{'_type': 'choice', '_value': ['adam', 'sgd']}",
                       "'adma'",
-                      "p: \"adma\" is none of the choices, expected one of 2 "
-                      "(did you mean 'adam'?)");
-    check_not_encoded("{'_type': 'choice', '_value': [1, 2]}", "true",
-                      "p: true is none of the choices, expected one of 2");
+                      "p: \"adma\" is none of the choices, expected one of "
+                      "\"adam\", \"sgd\" (did you mean 'adam'?)");
+    check_not_encoded("{'_type': 'choice', '_value': [1, null]}", "true",
+                      "p: true is none of the choices, expected one of 1, "
+                      "null");
+    check_not_encoded("{'_type': 'choice', '_value': [null]}", "'None'",
+                      "p: \"None\" is none of the choices, expected one of "
+                      "null ('None' is a text here: write null for Python's "
+                      "None)");
+    check_not_encoded("{'_type': 'choice', '_value': [1, [2]]}", "2",
+                      "p: 2 is none of the choices, expected one of 2");
+    check_not_encoded(
+        "{'_type': 'choice', '_value': [1, 2, 3, 4, 5, 6, 7, 8, 9]}", "0",
+        "p: 0 is none of the choices, expected one of 9");
     check_not_encoded("{'_type': 'randint', '_value': [-2, 3]}", "3",
                       "p: is 3, expected an integer within [-2, 2]");
     check_not_encoded("{'_type': 'randint', '_value': [-2, 3]}", "0.5",
@@ -131,12 +141,12 @@ TEST(space_encode_of_nested)
     CHECK_STR(err.text, "d/w: is missing, expected a value of type uniform");
     CHECK_EQ(help_encode(s, "{'d': {'_name': 'c'}}", x, &err), -1);
     CHECK_HAS(err.text, "d: _name \"c\" is none of the choices, expected one "
-                        "of 3");
+                        "of \"a\", \"b\"");
     CHECK_EQ(help_encode(s, "{'d': 'a'}", x, &err), -1);
     CHECK_STR(err.text, "d: is \"a\", expected an object with _name");
     CHECK_EQ(help_encode(s, "{'d': {'u': 1}}", x, &err), -1);
-    CHECK_STR(err.text, "d: is an object without it, expected an object with "
-                        "_name");
+    CHECK_STR(err.text, "d: lacks _name, expected one of \"a\", \"b\", "
+                        "\"a\"");
     CHECK_EQ(help_encode(s, "{'D': 'a'}", x, &err), -1);
     CHECK_STR(err.text,
               "d: is missing, expected a value of type choice (is it 'D'?)");
@@ -193,9 +203,16 @@ TEST(space_completes_what_is_missing)
               "lrr: the search space has no such parameter (did you mean "
               "'lr'?)");
     CHECK_STR(complete(s, "{'d': {'_name': 'a', 'v': 2.5}}", 1, x, &err),
-              "d/v: the search space has no such parameter here");
+              "d/v: the search space has no such parameter here (write "
+              "{\"d\": {\"_name\": \"b\", \"v\": ...}})");
+    CHECK_STR(complete(s, "{'v': 2.5}", 1, x, &err),
+              "v: the search space has no such parameter (write "
+              "{\"d\": {\"_name\": \"b\", \"v\": ...}})");
+    CHECK_STR(complete(s, "{'d': {'_name': 'b', 'momentum': 1}}", 1, x, &err),
+              "d/momentum: the search space has no such parameter here "
+              "(expected v, w)");
     CHECK_STR(complete(s, "{'d': {'v': 2.5}}", 1, x, &err),
-              "d: is an object without it, expected an object with _name");
+              "d: lacks _name, expected one of \"a\", \"b\"");
     space_free(s);
 }
 
