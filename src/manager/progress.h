@@ -28,7 +28,8 @@ struct progress {
     uint64_t unread;      /* lines that found no room and are lost */
     bool has_best;
     double best;
-    double best_budget; /* the budget of the best trial; 0: it had none */
+    double best_budget;  /* the budget of the best trial; 0: it had none */
+    bool budgets_differ; /* results are known that had another */
     char best_trial[24];
 };
 

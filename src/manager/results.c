@@ -504,6 +504,19 @@ results_best(const struct results *r)
     return best;
 }
 
+double
+results_best_budget(const struct results *r)
+{
+    const struct result *best = results_best(r);
+    double value;
+
+    for (size_t i = 0; best != NULL && i < r->n; i++)
+        if (r->items[i].budget < best->budget &&
+            results_value(&r->items[i], &value))
+            return best->budget;
+    return 0;
+}
+
 /* Inserts each into a short list: `max` is small. */
 size_t
 results_ranked(const struct results *r, const struct result **out, size_t max)

@@ -81,6 +81,10 @@ bool results_value(const struct result *item, double *value);
  * NULL: none.  Where trials have budgets, of those with the greatest one. */
 const struct result *results_best(const struct results *r);
 
+/* The budget of results_best(), where others that have a results_value() had
+ * less, and are not compared with it for that; 0: there are none. */
+double results_best_budget(const struct results *r);
+
 /* The trials that results_best() compares, best first; fills at most `max`;
  * returns how many. */
 size_t results_ranked(const struct results *r, const struct result **out,

@@ -96,16 +96,18 @@ print_best(FILE *out, const struct results *r)
     const struct result *best = results_best(r);
     struct lines lines = {out, 0};
     struct json *doc;
-    double value;
+    double value, budget = results_best_budget(r);
 
     if (best == NULL) {
         fputs("no trial has a final result\n\n", out);
         return;
     }
     results_value(best, &value);
-    visible_printf(out, "best %.10g, trial %s (%s, as %s says)\n", value,
-                   best->trial, r->minimize ? "minimize" : "maximize",
-                   r->mode_from);
+    visible_printf(out, "best %.10g, trial %s", value, best->trial);
+    if (budget > 0)
+        visible_printf(out, " of those with budget %.4g", budget);
+    visible_printf(out, " (%s, as %s says)\n",
+                   r->minimize ? "minimize" : "maximize", r->mode_from);
     doc = given(r, best);
     if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT) {
         parameters_flatten(json_root(doc), widen, &lines, NULL);
@@ -381,7 +383,7 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
     const struct result *best = results_best(r);
     char *checkpoint =
         best == NULL ? NULL : checkpoints_kept(r->folder, best->trial);
-    double value = (double)NAN;
+    double value = (double)NAN, budget = results_best_budget(r);
     struct json_writer w;
     struct buf b;
     int rc;
@@ -392,6 +394,8 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
         results_value(best, &value);
         json_add_text(&w, "trial", best->trial);
         json_add_number(&w, "value", value);
+        if (budget > 0)
+            json_add_number(&w, "budget", budget);
         json_add_raw(&w, "parameters", best->parameters);
         if (checkpoint != NULL)
             json_add_text(&w, "checkpoint", checkpoint);

@@ -166,7 +166,8 @@ with_a_result() {
         rm -rf tunepipe-experiments said
         knowing yes | advised 'labels: true' 'trialConcurrency: 3' \
             "checkpoints: {keep: $keep}"
-        run 0 && count 13 succeeded && has out 'best 0.826974, trial 00012' &&
+        run 0 && count 13 succeeded && \
+            has out 'best 0.826974, trial 00012 of those with budget 9 (' &&
             said "$promoted" && replays || return 1
     done
     nothing_left
