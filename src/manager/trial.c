@@ -379,6 +379,18 @@ judge_finished(struct trial *t)
     return TRIAL_FAILED;
 }
 
+static void
+judge_timeout(struct trial *t)
+{
+    bool prepared = t->state != TRIAL_PREPARE_ENDED;
+
+    snprintf(t->why, sizeof t->why, "no end within %s",
+             prepared ? "maxTrialDuration"
+                      : "maxPrepareDuration, by default maxTrialDuration");
+    if (!prepared)
+        name_phase(t);
+}
+
 static enum trial_state
 judge(struct trial *t, const struct outcome *outcome)
 {
@@ -388,6 +400,7 @@ judge(struct trial *t, const struct outcome *outcome)
     case STOP_ASSESSOR:
         return TRIAL_STOPPED;
     case STOP_TIMEOUT:
+        judge_timeout(t);
         return TRIAL_TIMED_OUT;
     case STOP_IDLE:
         snprintf(t->why, sizeof t->why, "no metric within trialIdleTimeout");

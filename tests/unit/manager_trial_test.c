@@ -123,8 +123,8 @@ TEST(manager_trial_is_judged_by_stop_exit_and_result)
          "EARLY_STOPPED"},
         {STOP_ASSESSOR, OUTCOME_EXITED, 0, true, TRIAL_STOPPED, "",
          "EARLY_STOPPED"},
-        {STOP_TIMEOUT, OUTCOME_SIGNALLED, 9, false, TRIAL_TIMED_OUT, "",
-         "EARLY_STOPPED"},
+        {STOP_TIMEOUT, OUTCOME_SIGNALLED, 9, false, TRIAL_TIMED_OUT,
+         "no end within maxTrialDuration", "EARLY_STOPPED"},
         {STOP_CANCEL, OUTCOME_LOST, 0, false, TRIAL_CANCELLED, "",
          "USER_CANCELED"},
     };
