@@ -4,6 +4,7 @@
 #include "config/overrides.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/map.h"
 #include "core/visible.h"
 #include "json.h"
 #include "manager/checkpoints.h"
@@ -318,6 +319,39 @@ print_unpromoted(FILE *out, const struct results *r)
 }
 
 /* Prints the options that stood in place of keys of the configuration. */
+/* Whether a trial has failed whose parameters no later one has had. */
+static bool
+has_failed(const struct results *r)
+{
+    struct map later = {0};
+    bool found = false;
+
+    for (size_t i = r->n; i-- > 0 && !found;) {
+        const char *parameters = r->items[i].parameters;
+        size_t len = strlen(parameters);
+
+        found = trial_is_failure(trial_state_of(r->items[i].status)) &&
+                map_get(&later, parameters, len) == NULL;
+        map_put(&later, parameters, len, &later);
+    }
+    map_fini(&later);
+    return found;
+}
+
+/* Prints how those that failed run again, once what they lack is there. */
+static void
+print_retry(FILE *out, const struct results *r)
+{
+    if (!has_failed(r))
+        return;
+    if (r->state == RESULTS_RUNNING)
+        visible_printf(out, "retry:  tunepipe trial retry %s --failed\n",
+                       r->folder);
+    else
+        visible_printf(out, "retry:  tunepipe resume %s --retry-failed\n",
+                       r->folder);
+}
+
 static void
 print_overrides(FILE *out, const struct results *r)
 {
@@ -350,6 +384,7 @@ table_print(FILE *out, const struct results *r, bool all)
     if (r->state != RESULTS_RUNNING && !r->over)
         visible_printf(out, "go on:  tunepipe resume %s\n", r->folder);
     visible_printf(out, "again:  tunepipe show %s\n", r->folder);
+    print_retry(out, r);
 }
 
 void

@@ -219,7 +219,9 @@ E
     has last 00002 && has out '| no module named x' &&
         has out '| line one of 00002' &&
         has err '3 trials in a row failed the same way: exit status 3' &&
-        has err "tunepipe resume $PWD/$dir" || return 1
+        has err "tunepipe trial retry $PWD/$dir --failed, " &&
+        has err "tunepipe resume $PWD/$dir" &&
+        has out "retry:  tunepipe resume $PWD/$dir --retry-failed" || return 1
     # And so it goes on.
     echo 'tunepipe trial report --final 1' > trial.sh
     "$T" resume "$dir" > out 2> err || return 1
@@ -349,6 +351,7 @@ E
         has $one 'state       paused: 3 trials in a row failed the same way: exit status 3' &&
             has $one "go on       tunepipe continue $dir" || return 1
     done
+    has show1 "retry:  tunepipe trial retry $dir --failed" || return 1
     has show1 'state:  paused' && has show2 'state:  paused' || return 1
     has status1 '1 running' && has status2 '0 running' &&
         "$T" show --json "$dir" > show.json && count 2 succeeded && replays
