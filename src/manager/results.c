@@ -465,6 +465,13 @@ fail:
 }
 
 bool
+results_final(const struct result *item, double *value)
+{
+    *value = item->value;
+    return item->has_value || trial_uncounted_final(item->why, value);
+}
+
+bool
 results_value(const struct result *item, double *value)
 {
     if (results_counts(item)) {

@@ -72,6 +72,10 @@ void result_fini(struct result *r);
 /* Whether the trial has a final result, and did not fail. */
 bool results_counts(const struct result *item);
 
+/* The trial's final result, also one that is not finite and counts as none.
+ * False: it has none. */
+bool results_final(const struct result *item, double *value);
+
 /* The value by which a trial is compared with others: its final result, where
  * results_counts(), or the last intermediate one of a trial that was paused
  * when it had used up its budget.  False: it has neither. */

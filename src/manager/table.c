@@ -173,9 +173,10 @@ static void
 print_row(FILE *out, const struct result *item, const struct layout *l)
 {
     char value[32] = "-", budget[32] = "-";
+    double final;
 
-    if (item->has_value)
-        snprintf(value, sizeof value, "%.6g", item->value);
+    if (results_final(item, &final))
+        snprintf(value, sizeof value, "%.6g", final);
     else if (item->has_latest)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
     if (item->budget > 0)
@@ -318,7 +319,6 @@ print_unpromoted(FILE *out, const struct results *r)
                    n[TRIAL_PAUSED], ended, r->folder, 2 * r->max_trials);
 }
 
-/* Prints the options that stood in place of keys of the configuration. */
 /* Whether a trial has failed whose parameters no later one has had. */
 static bool
 has_failed(const struct results *r)
@@ -352,6 +352,7 @@ print_retry(FILE *out, const struct results *r)
                        r->folder);
 }
 
+/* Prints the options that stood in place of keys of the configuration. */
 static void
 print_overrides(FILE *out, const struct results *r)
 {
@@ -383,8 +384,8 @@ table_print(FILE *out, const struct results *r, bool all)
     print_unpromoted(out, r);
     if (r->state != RESULTS_RUNNING && !r->over)
         visible_printf(out, "go on:  tunepipe resume %s\n", r->folder);
-    visible_printf(out, "again:  tunepipe show %s\n", r->folder);
     print_retry(out, r);
+    visible_printf(out, "again:  tunepipe show %s\n", r->folder);
 }
 
 void

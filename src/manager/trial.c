@@ -424,6 +424,8 @@ judge(struct trial *t, const struct outcome *outcome)
                                                            : state;
 }
 
+#define UNCOUNTED ", which counts as no result" /* why, behind which one */
+
 enum trial_state
 trial_judge(struct trial *t, const struct outcome *outcome)
 {
@@ -433,11 +435,20 @@ trial_judge(struct trial *t, const struct outcome *outcome)
     if (state == TRIAL_SUCCEEDED || state == TRIAL_STOPPED)
         t->why[0] = '\0'; /* of the attempt before, which failed */
     if (state == TRIAL_SUCCEEDED && t->final.given && !isfinite(final))
-        snprintf(t->why, sizeof t->why, "%s, which counts as no result",
+        snprintf(t->why, sizeof t->why, "%s" UNCOUNTED,
                  isnan(final) ? "nan"
                  : final > 0  ? "inf"
                               : "-inf");
     return state;
+}
+
+bool
+trial_uncounted_final(const char *why, double *value)
+{
+    char *end;
+
+    *value = strtod(why, &end);
+    return end > why && strcmp(end, UNCOUNTED) == 0;
 }
 
 bool

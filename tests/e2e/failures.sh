@@ -444,6 +444,13 @@ E
         has out '00001 succeeded: -inf, which counts as no result (' &&
         has out '00002 succeeded: inf, which counts as no result (' &&
         has out 'no trial has a final result' &&
+        ask export "$dir" --csv > csv && has csv '00000,succeeded,NaN,' &&
+        has csv '00001,succeeded,-Infinity,' &&
+        ask trial ls > ls && has ls '00001    succeeded            -inf ' &&
+        ask show --all "$dir" > all && has all '  00000           nan ' &&
+        ask report "$dir" --json > data &&
+        has data '"value":["NaN","-Infinity","Infinity"]' &&
+        has data '"counts":[0,0,0]' &&
         ask why 0 > why && has why ' s: nan, which counts as no result' &&
         lacks why 'exit status' || return 1
     rm -r tunepipe-experiments && : > finite
