@@ -18,6 +18,7 @@ struct progress {
     bool paused;
     bool no_checkpoint_once; /* that a trial has none to go on from was said */
     bool early_checkpoint_once; /* that one was saved before its report, too */
+    bool beyond_budget_once;    /* that a result is from beyond a budget, too */
     int64_t started_ns, painted_ns; /* monotonic */
     bool minimize;
 
