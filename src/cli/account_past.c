@@ -14,13 +14,15 @@ static void
 add_best(struct json_writer *w, const struct results *r)
 {
     const struct result *best = results_best(r);
-    double value;
+    double value, budget = results_best_budget(r);
 
     if (!json_open_object_if(w, "best", best != NULL))
         return;
     results_value(best, &value);
     json_add_text(w, "trial", best->trial);
     json_add_number(w, "value", value);
+    if (budget > 0)
+        json_add_number(w, "budget", budget);
     json_close(w);
 }
 

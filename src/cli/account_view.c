@@ -61,6 +61,7 @@ static void
 add_best(struct buf *out, struct jval a)
 {
     struct jval best;
+    double budget;
 
     if (!jval_get(a, "best", &best) || jval_type(best) != JSON_OBJECT) {
         buf_add_text(out, "none yet");
@@ -68,6 +69,9 @@ add_best(struct buf *out, struct jval a)
     }
     buf_printf(out, "%.6g (trial ", jval_number_of(best, "value"));
     add_shown(out, jval_text_of(best, "trial"));
+    budget = jval_number_of(best, "budget");
+    if (budget > 0)
+        buf_printf(out, " of those with budget %.4g", budget);
     buf_add_char(out, ')');
 }
 

@@ -25,6 +25,7 @@
 struct row {
     const char *trial, *status, *why;
     const char *from;              /* the trial it goes on from; "": none */
+    bool has_value;                /* which may be NAN */
     double value, latest, seconds; /* NAN: none */
     const char *parameters;        /* JSON text, or */
     struct jval live;              /* what the manager tells of it */
@@ -38,11 +39,15 @@ struct rows {
 static struct row
 row_of_result(const struct result *r)
 {
+    double value = (double)NAN;
+    bool has_value = results_final(r, &value);
+
     return (struct row){.trial = r->trial,
                         .status = r->status,
                         .why = r->why,
                         .from = r->from,
-                        .value = r->has_value ? r->value : (double)NAN,
+                        .has_value = has_value,
+                        .value = has_value ? value : (double)NAN,
                         .latest = r->has_latest ? r->latest : (double)NAN,
                         .seconds = r->duration_s,
                         .parameters = r->parameters};
@@ -133,7 +138,7 @@ print_row(const struct row *row, bool origins)
     char value[40] = "-", seconds[40] = "-";
     struct buf status;
 
-    if (!isnan(row->value))
+    if (row->has_value)
         snprintf(value, sizeof value, "%.6g", row->value);
     else if (!isnan(row->latest))
         snprintf(value, sizeof value, "(%.6g)", row->latest);

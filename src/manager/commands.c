@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/commands.h"
 
+#include "config/experiment.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
@@ -9,6 +10,7 @@
 #include "manager/state.h"
 #include "manager/trial.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -432,16 +434,42 @@ commands_wait(void *ctx, const struct control_request *request,
 
 #define TEXT_MAX 8192
 
+/* Adds which keys will end a trial that runs, and when, where they do: what is
+ * due of one that was told to end is that no more. */
+static void
+explain_limits(const struct manager *m, const struct trial *t, struct buf *out)
+{
+    const struct experiment *x = m->x;
+    const struct deadline *idle = &t->due[TRIAL_DUE_IDLE],
+                          *limit = &t->due[TRIAL_DUE_LIMIT];
+    int64_t now = clock_monotonic_ns(),
+            idle_end = t->reported_ns + x->max_idle_ms * 1000000;
+
+    if (idle->place != 0)
+        buf_printf(out,
+                   "; trialIdleTimeout ends it in %.0f s, unless it reports "
+                   "a metric before",
+                   fmax(0, (double)(idle_end - now) / 1e9));
+    if (limit->place != 0)
+        buf_printf(out, "; %s ends it in %.0f s",
+                   t->state == TRIAL_PREPARING && x->max_prepare_ms > 0
+                       ? "maxPrepareDuration"
+                       : "maxTrialDuration",
+                   fmax(0, (double)(limit->at_ns - now) / 1e9));
+}
+
 /* One that waits for nothing of ours does so for its own end. */
 static void
 explain(struct manager *m, const struct trial *t, struct buf *out)
 {
-    if (trial_waits(t))
+    if (trial_waits(t)) {
         placing_explain(&m->placing, t, out);
-    else if (trial_exited(t))
+    } else if (trial_exited(t)) {
         buf_add_text(out, "the dispatcher is to take what it reported");
-    else
+    } else {
         buf_add_text(out, "it waits for nothing");
+        explain_limits(m, t, out);
+    }
 }
 
 static int

@@ -203,7 +203,12 @@ count_best(struct ending *e, const struct result *r, double value,
     struct progress *p = e->progress;
 
     e->n_results++;
-    if (!isfinite(value) || !is_better(p, value, r->budget))
+    if (!isfinite(value))
+        return false;
+    if (p->has_best &&
+        (r->budget < p->best_budget || r->budget > p->best_budget))
+        p->budgets_differ = true;
+    if (!is_better(p, value, r->budget))
         return false;
     p->has_best = true;
     p->best = value;

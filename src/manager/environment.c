@@ -123,6 +123,15 @@ set_python_path(struct environment *e, const char *folder)
     }
 }
 
+/* What a program in Python prints is to be read while it runs; Python itself
+ * keeps it back where no terminal reads. */
+static void
+set_python_prints(struct environment *e)
+{
+    if (getenv("PYTHONUNBUFFERED") == NULL)
+        set(e, "PYTHONUNBUFFERED", "1");
+}
+
 static void
 set_nni(struct environment *e, const struct environment_of *of,
         const struct trial *trial)
@@ -233,6 +242,7 @@ environment_make(struct environment *e, const struct environment_of *of,
     if (of->lockstep)
         set(e, TRIAL_ENV_LOCKSTEP, "1");
     set_python_path(e, of->python_folder);
+    set_python_prints(e);
     set_nni(e, of, trial);
     set_devices(e, &trial->claim, of->prepares);
     if (parameters_flatten(parameters, set_parameter, e, err) != 0)

@@ -184,10 +184,11 @@ pause_it(struct failing *f, const struct trial *t)
     budget_keep(f->budget, f->folder->path, f->progress);
     publish_experiment(f->publish, EVENT_EXPERIMENT_PAUSED, t->why);
     progress_warn(f->progress,
-                  "tunepipe: paused; when it is mended: tunepipe continue "
+                  "tunepipe: paused; when it is mended: tunepipe trial retry "
+                  "%s --failed, for those that failed, and tunepipe continue "
                   "%s; Ctrl-C ends the experiment, which tunepipe resume %s "
                   "takes up again",
-                  f->folder->path, f->folder->path);
+                  f->folder->path, f->folder->path, f->folder->path);
 }
 
 const char *

@@ -18,6 +18,7 @@ struct progress {
     bool paused;
     bool no_checkpoint_once; /* that a trial has none to go on from was said */
     bool early_checkpoint_once; /* that one was saved before its report, too */
+    bool beyond_budget_once;    /* that a result is from beyond a budget, too */
     int64_t started_ns, painted_ns; /* monotonic */
     bool minimize;
 
@@ -28,7 +29,8 @@ struct progress {
     uint64_t unread;      /* lines that found no room and are lost */
     bool has_best;
     double best;
-    double best_budget; /* the budget of the best trial; 0: it had none */
+    double best_budget;  /* the budget of the best trial; 0: it had none */
+    bool budgets_differ; /* results are known that had another */
     char best_trial[24];
 };
 

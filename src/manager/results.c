@@ -465,6 +465,13 @@ fail:
 }
 
 bool
+results_final(const struct result *item, double *value)
+{
+    *value = item->value;
+    return item->has_value || trial_uncounted_final(item->why, value);
+}
+
+bool
 results_value(const struct result *item, double *value)
 {
     if (results_counts(item)) {
@@ -502,6 +509,19 @@ results_best(const struct results *r)
 
     results_ranked(r, &best, 1);
     return best;
+}
+
+double
+results_best_budget(const struct results *r)
+{
+    const struct result *best = results_best(r);
+    double value;
+
+    for (size_t i = 0; best != NULL && i < r->n; i++)
+        if (r->items[i].budget < best->budget &&
+            results_value(&r->items[i], &value))
+            return best->budget;
+    return 0;
 }
 
 /* Inserts each into a short list: `max` is small. */

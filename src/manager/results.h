@@ -72,6 +72,10 @@ void result_fini(struct result *r);
 /* Whether the trial has a final result, and did not fail. */
 bool results_counts(const struct result *item);
 
+/* The trial's final result, also one that is not finite and counts as none.
+ * False: it has none. */
+bool results_final(const struct result *item, double *value);
+
 /* The value by which a trial is compared with others: its final result, where
  * results_counts(), or the last intermediate one of a trial that was paused
  * when it had used up its budget.  False: it has neither. */
@@ -80,6 +84,10 @@ bool results_value(const struct result *item, double *value);
 /* The best of the trials that have a results_value(), the first of equals;
  * NULL: none.  Where trials have budgets, of those with the greatest one. */
 const struct result *results_best(const struct results *r);
+
+/* The budget of results_best(), where others that have a results_value() had
+ * less, and are not compared with it for that; 0: there are none. */
+double results_best_budget(const struct results *r);
 
 /* The trials that results_best() compares, best first; fills at most `max`;
  * returns how many. */

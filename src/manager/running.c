@@ -132,6 +132,27 @@ note_exit(struct running *r, const struct trial *t, enum trial_state state)
                                              EVENT_FIELDS_END});
 }
 
+/* Says that a trial which the tuner stopped at its budget has a result of more
+ * than that, so that tables rank it by what the tuner has not looked at. */
+static void
+warn_beyond_budget(const struct running *r, const struct trial *t)
+{
+    uint64_t reports = reading_count(r->reading, t).intermediates;
+    struct progress *p = r->progress;
+
+    if (p->beyond_budget_once || !trial_stops_well(t) || !t->reached.given ||
+        !t->final.given || reports <= t->reached_at + 1)
+        return;
+    p->beyond_budget_once = true;
+    progress_warn(p,
+                  "tunepipe: warning: trial %s reported %llu times "
+                  "with " TRIAL_BUDGET_PARAMETER " %.4g: the tuner goes by "
+                  "report %llu, tables by its final result, of more steps; it "
+                  "should end at its budget, as should others like it",
+                  t->id, (unsigned long long)reports, t->budget,
+                  (unsigned long long)t->reached_at + 1);
+}
+
 bool
 running_end(struct running *r, struct trial *t)
 {
@@ -157,6 +178,7 @@ running_end(struct running *r, struct trial *t)
         return false;
     if (failing_again(r->failing, t, state, attempts_seconds(t)))
         return false;
+    warn_beyond_budget(r, t);
     live_enter(r->live, t, state);
     attempts_conclude(r->attempts, t);
     return true;

@@ -54,6 +54,8 @@ add_best(struct json_writer *w, const struct progress *p)
         return;
     json_add_text(w, "trial", p->best_trial);
     json_add_number(w, "value", p->best);
+    if (p->budgets_differ)
+        json_add_number(w, "budget", p->best_budget);
     json_close(w);
 }
 

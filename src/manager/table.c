@@ -4,6 +4,7 @@
 #include "config/overrides.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/map.h"
 #include "core/visible.h"
 #include "json.h"
 #include "manager/checkpoints.h"
@@ -96,16 +97,18 @@ print_best(FILE *out, const struct results *r)
     const struct result *best = results_best(r);
     struct lines lines = {out, 0};
     struct json *doc;
-    double value;
+    double value, budget = results_best_budget(r);
 
     if (best == NULL) {
         fputs("no trial has a final result\n\n", out);
         return;
     }
     results_value(best, &value);
-    visible_printf(out, "best %.10g, trial %s (%s, as %s says)\n", value,
-                   best->trial, r->minimize ? "minimize" : "maximize",
-                   r->mode_from);
+    visible_printf(out, "best %.10g, trial %s", value, best->trial);
+    if (budget > 0)
+        visible_printf(out, " of those with budget %.4g", budget);
+    visible_printf(out, " (%s, as %s says)\n",
+                   r->minimize ? "minimize" : "maximize", r->mode_from);
     doc = given(r, best);
     if (doc != NULL && jval_type(json_root(doc)) == JSON_OBJECT) {
         parameters_flatten(json_root(doc), widen, &lines, NULL);
@@ -170,9 +173,10 @@ static void
 print_row(FILE *out, const struct result *item, const struct layout *l)
 {
     char value[32] = "-", budget[32] = "-";
+    double final;
 
-    if (item->has_value)
-        snprintf(value, sizeof value, "%.6g", item->value);
+    if (results_final(item, &final))
+        snprintf(value, sizeof value, "%.6g", final);
     else if (item->has_latest)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
     if (item->budget > 0)
@@ -315,6 +319,39 @@ print_unpromoted(FILE *out, const struct results *r)
                    n[TRIAL_PAUSED], ended, r->folder, 2 * r->max_trials);
 }
 
+/* Whether a trial has failed whose parameters no later one has had. */
+static bool
+has_failed(const struct results *r)
+{
+    struct map later = {0};
+    bool found = false;
+
+    for (size_t i = r->n; i-- > 0 && !found;) {
+        const char *parameters = r->items[i].parameters;
+        size_t len = strlen(parameters);
+
+        found = trial_is_failure(trial_state_of(r->items[i].status)) &&
+                map_get(&later, parameters, len) == NULL;
+        map_put(&later, parameters, len, &later);
+    }
+    map_fini(&later);
+    return found;
+}
+
+/* Prints how those that failed run again, once what they lack is there. */
+static void
+print_retry(FILE *out, const struct results *r)
+{
+    if (!has_failed(r))
+        return;
+    if (r->state == RESULTS_RUNNING)
+        visible_printf(out, "retry:  tunepipe trial retry %s --failed\n",
+                       r->folder);
+    else
+        visible_printf(out, "retry:  tunepipe resume %s --retry-failed\n",
+                       r->folder);
+}
+
 /* Prints the options that stood in place of keys of the configuration. */
 static void
 print_overrides(FILE *out, const struct results *r)
@@ -347,6 +384,7 @@ table_print(FILE *out, const struct results *r, bool all)
     print_unpromoted(out, r);
     if (r->state != RESULTS_RUNNING && !r->over)
         visible_printf(out, "go on:  tunepipe resume %s\n", r->folder);
+    print_retry(out, r);
     visible_printf(out, "again:  tunepipe show %s\n", r->folder);
 }
 
@@ -381,7 +419,7 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
     const struct result *best = results_best(r);
     char *checkpoint =
         best == NULL ? NULL : checkpoints_kept(r->folder, best->trial);
-    double value = (double)NAN;
+    double value = (double)NAN, budget = results_best_budget(r);
     struct json_writer w;
     struct buf b;
     int rc;
@@ -392,6 +430,8 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
         results_value(best, &value);
         json_add_text(&w, "trial", best->trial);
         json_add_number(&w, "value", value);
+        if (budget > 0)
+            json_add_number(&w, "budget", budget);
         json_add_raw(&w, "parameters", best->parameters);
         if (checkpoint != NULL)
             json_add_text(&w, "checkpoint", checkpoint);

@@ -379,6 +379,18 @@ judge_finished(struct trial *t)
     return TRIAL_FAILED;
 }
 
+static void
+judge_timeout(struct trial *t)
+{
+    bool prepared = t->state != TRIAL_PREPARE_ENDED;
+
+    snprintf(t->why, sizeof t->why, "no end within %s",
+             prepared ? "maxTrialDuration"
+                      : "maxPrepareDuration, by default maxTrialDuration");
+    if (!prepared)
+        name_phase(t);
+}
+
 static enum trial_state
 judge(struct trial *t, const struct outcome *outcome)
 {
@@ -388,6 +400,7 @@ judge(struct trial *t, const struct outcome *outcome)
     case STOP_ASSESSOR:
         return TRIAL_STOPPED;
     case STOP_TIMEOUT:
+        judge_timeout(t);
         return TRIAL_TIMED_OUT;
     case STOP_IDLE:
         snprintf(t->why, sizeof t->why, "no metric within trialIdleTimeout");
@@ -411,6 +424,8 @@ judge(struct trial *t, const struct outcome *outcome)
                                                            : state;
 }
 
+#define UNCOUNTED ", which counts as no result" /* why, behind which one */
+
 enum trial_state
 trial_judge(struct trial *t, const struct outcome *outcome)
 {
@@ -420,11 +435,20 @@ trial_judge(struct trial *t, const struct outcome *outcome)
     if (state == TRIAL_SUCCEEDED || state == TRIAL_STOPPED)
         t->why[0] = '\0'; /* of the attempt before, which failed */
     if (state == TRIAL_SUCCEEDED && t->final.given && !isfinite(final))
-        snprintf(t->why, sizeof t->why, "%s, which counts as no result",
+        snprintf(t->why, sizeof t->why, "%s" UNCOUNTED,
                  isnan(final) ? "nan"
                  : final > 0  ? "inf"
                               : "-inf");
     return state;
+}
+
+bool
+trial_uncounted_final(const char *why, double *value)
+{
+    char *end;
+
+    *value = strtod(why, &end);
+    return end > why && strcmp(end, UNCOUNTED) == 0;
 }
 
 bool

@@ -234,4 +234,8 @@ enum trial_state trial_judge(struct trial *t, const struct outcome *outcome);
 bool trial_explain_no_final(struct buf *out, const char *why, bool has_pattern,
                             bool has_latest, const char *folder);
 
+/* Of a trial that succeeded with a result that is not finite and so counts as
+ * none, as its `why` says it: which one.  False: it is no such trial. */
+bool trial_uncounted_final(const char *why, double *value);
+
 #endif

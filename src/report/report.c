@@ -331,8 +331,7 @@ add_result(struct reading *r, const struct result *item, struct err *err)
         set_text(&t->parameter_id, item->parameter_id) != 0 ||
         set_text(&t->parameters, item->parameters) != 0)
         return out_of_memory(err);
-    t->has_value = item->has_value;
-    t->value = item->value;
+    t->has_value = results_final(item, &t->value);
     t->has_latest = item->has_latest;
     t->latest = item->latest;
     t->counts = results_counts(item);

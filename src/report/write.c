@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/number.h"
 #include "json.h"
+#include "manager/checkpoints.h"
 #include "manager/results.h"
 
 #include <inttypes.h>
@@ -410,7 +411,8 @@ write_best(struct json_writer *all, const struct report *r)
     const struct result *best = results_best(r->results);
     size_t trial = best == NULL ? REPORT_NONE : index_of(r, best->trial);
     struct json_writer w;
-    double value;
+    double value, budget = results_best_budget(r->results);
+    char *checkpoint;
 
     if (trial == REPORT_NONE || !results_value(best, &value)) {
         json_add_text(all, "best", NULL);
@@ -419,7 +421,13 @@ write_best(struct json_writer *all, const struct report *r)
     w = write_object(all, "best");
     json_add_unsigned(&w, "trial", trial);
     write_value(json_value(&w, "value"), value);
+    if (budget > 0)
+        json_add_number(&w, "budget", budget);
     json_add_raw(&w, "parameters", best->parameters);
+    checkpoint = checkpoints_kept(r->results->folder, best->trial);
+    if (checkpoint != NULL)
+        json_add_text(&w, "checkpoint", checkpoint);
+    free(checkpoint);
     json_close(&w);
 }
 

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "manager/parameters.h"
 #include "manager/results.h"
+#include "manager/trial.h"
 #include "space/space.h"
 #include "store/columns.h"
 #include "store/csv.h"
@@ -194,6 +195,22 @@ add_member(struct csv *out, struct jval object, const char *key)
     }
 }
 
+/* Adds the result, also one that is not finite, which the line has as text
+ * alone. */
+static void
+add_value(struct csv *out, struct jval line)
+{
+    char text[NUMBER_TEXT_MAX];
+    double value;
+
+    if (!trial_uncounted_final(jval_text_of(line, "why"), &value)) {
+        add_member(out, line, "value");
+        return;
+    }
+    number_format(value, text);
+    csv_text(out, text);
+}
+
 /* Adds the number of attempts: what the manager says itself counts first. */
 static void
 add_attempts(struct table *t, struct jval line)
@@ -235,6 +252,8 @@ add_row(struct table *t, struct jval line, struct err *err)
     for (size_t i = 0; i < N_HEAD; i++)
         if (strcmp(head[i], "attempts") == 0)
             add_attempts(t, line);
+        else if (strcmp(head[i], "value") == 0)
+            add_value(&t->csv, line);
         else
             add_member(&t->csv, line, head[i]);
     buf_clear(&t->cells_text);

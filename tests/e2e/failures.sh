@@ -219,7 +219,9 @@ E
     has last 00002 && has out '| no module named x' &&
         has out '| line one of 00002' &&
         has err '3 trials in a row failed the same way: exit status 3' &&
-        has err "tunepipe resume $PWD/$dir" || return 1
+        has err "tunepipe trial retry $PWD/$dir --failed, " &&
+        has err "tunepipe resume $PWD/$dir" &&
+        has out "retry:  tunepipe resume $PWD/$dir --retry-failed" || return 1
     # And so it goes on.
     echo 'tunepipe trial report --final 1' > trial.sh
     "$T" resume "$dir" > out 2> err || return 1
@@ -349,6 +351,7 @@ E
         has $one 'state       paused: 3 trials in a row failed the same way: exit status 3' &&
             has $one "go on       tunepipe continue $dir" || return 1
     done
+    has show1 "retry:  tunepipe trial retry $dir --failed" || return 1
     has show1 'state:  paused' && has show2 'state:  paused' || return 1
     has status1 '1 running' && has status2 '0 running' &&
         "$T" show --json "$dir" > show.json && count 2 succeeded && replays
@@ -441,6 +444,13 @@ E
         has out '00001 succeeded: -inf, which counts as no result (' &&
         has out '00002 succeeded: inf, which counts as no result (' &&
         has out 'no trial has a final result' &&
+        ask export "$dir" --csv > csv && has csv '00000,succeeded,NaN,' &&
+        has csv '00001,succeeded,-Infinity,' &&
+        ask trial ls > ls && has ls '00001    succeeded            -inf ' &&
+        ask show --all "$dir" > all && has all '  00000           nan ' &&
+        ask report "$dir" --json > data &&
+        has data '"value":["NaN","-Infinity","Infinity"]' &&
+        has data '"counts":[0,0,0]' &&
         ask why 0 > why && has why ' s: nan, which counts as no result' &&
         lacks why 'exit status' || return 1
     rm -r tunepipe-experiments && : > finite

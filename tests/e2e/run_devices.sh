@@ -171,6 +171,7 @@ check "tunepipe why tells which label a device lacks" asked_label
 asked() {
     gpus "8000 0" "8000 100 $$"
     experiment 'maxTrialNumber: 3' 'trialConcurrency: 2' \
+        'trialIdleTimeout: 7d' 'maxTrialDuration: 9d' \
         'trialGpuNumber: 1' << 'E'
 : > "$HERE/runs"
 until [ -e "$HERE/asked" ]; do sleep 0.02; done
@@ -187,7 +188,8 @@ E
     ) &
     run 0 && wait && count 3 succeeded && has why 'trial 00001 is waiting: GPU 0 has 1 trial' &&
         has why 'GPU 0 has 1 trial (maxTrialNumberPerGpu); GPU 1 busy with pid' &&
-        has why.json '"status": "running", "waits": "it waits for nothing"' &&
+        has why.json '"status": "running", "waits": "it waits for nothing; trialIdleTimeout ends it in 604' &&
+        has why.json '; maxTrialDuration ends it in 777' &&
         has why.none 'trial 00007: there is none' && [ "$(tail -n 1 why.none)" = 1 ]
 }
 check "tunepipe why tells what a trial waits for" asked

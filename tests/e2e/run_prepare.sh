@@ -104,7 +104,8 @@ E
         terminated "$dir/trials/00000/prepare" || return 1
     rm -r tunepipe-experiments
     sed -i 's/^maxTrialDuration.*/maxPrepareDuration: 1s/' e.yml
-    run 1 && count 1 'timed out' && [ ! -e ran ]
+    run 1 && count 1 'timed out' && [ ! -e ran ] &&
+        has show.json 'prepareCommand: no end within maxPrepareDuration'
 }
 check "a preparation that takes too long" too_long
 

@@ -125,6 +125,19 @@ E
 }
 check "one that reports on has its grace all the same" reports_on
 
+# Its result is of more than the tuner has looked at.
+ends_late() {
+    advised 'labels: true' 'maxTrialNumber: 1' 'grace: 600s' << 'E'
+trap '' TERM
+for i in 1 2 3; do tunepipe trial report --sync "$i"; done
+tunepipe trial report --final 3
+E
+    sed -i 's|sh ./trial.sh|exec sh ./trial.sh|' e.yml
+    run 0 && count 1 succeeded &&
+        has err 'trial 00000 reported 3 times with TRIAL_BUDGET 1: the tuner goes by report 1, tables'
+}
+check "one with a result of more than its budget is told of" ends_late
+
 # It is over before anybody can tell it to end.
 hasty() {
     steps << 'E'
@@ -166,7 +179,8 @@ with_a_result() {
         rm -rf tunepipe-experiments said
         knowing yes | advised 'labels: true' 'trialConcurrency: 3' \
             "checkpoints: {keep: $keep}"
-        run 0 && count 13 succeeded && has out 'best 0.826974, trial 00012' &&
+        run 0 && count 13 succeeded && \
+            has out 'best 0.826974, trial 00012 of those with budget 9 (' &&
             said "$promoted" && replays || return 1
     done
     nothing_left

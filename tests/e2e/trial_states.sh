@@ -60,7 +60,8 @@ too_long() {
     experiment 'maxTrialNumber: 1' 'maxTrialDuration: 1s' 'grace: 1s' << 'E'
 exec sleep 1000
 E
-    run 1 && replays && ended 00000 'timed out' EARLY_STOPPED clock '"' &&
+    run 1 && replays && ended 00000 'timed out' EARLY_STOPPED clock \
+        'no end within maxTrialDuration"' &&
         has "$dir/trials/00000/stop" 'timeout 0 0'
 }
 check "too long" too_long

@@ -212,8 +212,14 @@ TEST(manager_environment_appends_to_pythonpath)
     }
     setenv("PYTHONPATH", "/a", 1);
     of.python_folder = NULL;
+    unsetenv("PYTHONUNBUFFERED");
     CHECK_EQ(environment_make(&e, &of, t, json_root(doc), NULL), 0);
     CHECK_STR(find(&e, "PYTHONPATH"), "/a");
+    CHECK_STR(find(&e, "PYTHONUNBUFFERED"), "1");
+    environment_fini(&e);
+    setenv("PYTHONUNBUFFERED", "", 1);
+    CHECK_EQ(environment_make(&e, &of, t, json_root(doc), NULL), 0);
+    CHECK_STR(find(&e, "PYTHONUNBUFFERED"), "");
     environment_fini(&e);
     trial_free(t);
     json_free(doc);

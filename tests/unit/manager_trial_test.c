@@ -123,8 +123,8 @@ TEST(manager_trial_is_judged_by_stop_exit_and_result)
          "EARLY_STOPPED"},
         {STOP_ASSESSOR, OUTCOME_EXITED, 0, true, TRIAL_STOPPED, "",
          "EARLY_STOPPED"},
-        {STOP_TIMEOUT, OUTCOME_SIGNALLED, 9, false, TRIAL_TIMED_OUT, "",
-         "EARLY_STOPPED"},
+        {STOP_TIMEOUT, OUTCOME_SIGNALLED, 9, false, TRIAL_TIMED_OUT,
+         "no end within maxTrialDuration", "EARLY_STOPPED"},
         {STOP_CANCEL, OUTCOME_LOST, 0, false, TRIAL_CANCELLED, "",
          "USER_CANCELED"},
     };
@@ -157,6 +157,7 @@ TEST(manager_trial_has_a_result_that_counts_as_none)
         {-HUGE_VAL, "-inf, which counts as no result"},
     };
     const struct outcome o = {.kind = OUTCOME_EXITED};
+    double uncounted;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trial *t = make();
@@ -165,6 +166,7 @@ TEST(manager_trial_has_a_result_that_counts_as_none)
         strcpy(t->why, "exit status 3"); /* of the attempt before */
         CHECK_EQ(trial_judge(t, &o), TRIAL_SUCCEEDED);
         CHECK_STR(t->why, cases[i].why);
+        CHECK_EQ(trial_uncounted_final(t->why, &uncounted), i > 0);
         strcpy(t->why, "exit status 3");
         t->stop = STOP_ASSESSOR;
         CHECK_EQ(trial_judge(t, &o), TRIAL_STOPPED);

@@ -332,6 +332,7 @@ function bestSection() {
         ),
         copyButton(text),
         el("pre", null, text()),
+        pairs([["checkpoint", data.best.checkpoint]]),
         el(
             "button",
             {
@@ -380,7 +381,13 @@ function overview() {
                 data.best === null ? "none" : format(data.best.value),
                 data.best === null
                     ? X.optimize_mode
-                    : "trial " + T.id[bestTrial] + ", " + X.optimize_mode,
+                    : "trial " +
+                          T.id[bestTrial] +
+                          (data.best.budget
+                              ? " of those with budget " + data.best.budget
+                              : "") +
+                          ", " +
+                          X.optimize_mode,
             ),
             card("trials", N.toLocaleString("en"), plural(done, "result")),
             card(
