@@ -157,7 +157,7 @@ print_ended(const struct results *all, const struct result *r,
             const struct attempt *a, const char *phase, const char *checkpoint)
 {
     bool good = strcmp(r->status, trial_state_name(TRIAL_SUCCEEDED)) == 0;
-    const char *by = by_whom(r);
+    const char *by = good ? NULL : by_whom(r);
     char last[STDERR_TAIL_MAX];
 
     visible_printf(stdout, "trial %s %s", r->trial, r->status);
@@ -166,9 +166,9 @@ print_ended(const struct results *all, const struct result *r,
     printf(" after %.1f s", r->duration_s);
     if (r->why[0] != '\0')
         visible_printf(stdout, ": %s", r->why);
-    if (r->has_value && good)
+    if (good && r->has_value)
         printf(", with %.6g", r->value);
-    else if (r->has_value || r->has_latest)
+    else if (!good && (r->has_value || r->has_latest))
         printf(" (last value %.6g)", r->has_value ? r->value : r->latest);
     putchar('\n');
     if (phase == NULL)

@@ -60,7 +60,9 @@ bracket() {
         has said "0-2_1_${best##*_} from 1 of 3" &&
         has "$dir/results.jsonl" '"TRIAL_BUDGET": 9' || return 1
     "$T" explain "$dir" "$best" > why && has why 'bracket 0-2, round 2 of 0 to 2' &&
-        has why 'rank 1 of 3 by value' && has why 'promoted to budget 9'
+        has why 'rank 1 of 3 by value' && has why 'promoted to budget 9' &&
+        best=$("$T" show "$dir" | sed -n 's/^best .*, trial \([0-9]*\) .*/\1/p') &&
+        "$T" why "$dir" "$best" > why && has why ' succeeded after '
 }
 check "a bracket ends, and with it the experiment" bracket
 
