@@ -365,6 +365,45 @@ replay
 E
 }
 
+# None is "later", which is a mistake where no result is to come: at once, and
+# behind the last trial's end.
+a_class_that_forgets_to_return() {
+    need_python || return
+    mine << 'E'
+class Mine(Tuner):
+    def ask(self):
+        if not self.trials:
+            return {"x": 1}
+        self.space.sample(self.random)
+E
+    wire << 'E' || return 1
+run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["python3","mine.py"]}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID {"last": 1}
+> GE 2
+< TR {"parameter_id": 0, *
+< NO {"parameter_id": 0, *"reason": "later", "units": 1}
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "1"}
+> SS {"x":{"_type":"uniform","_value":[0,2]}}
+> FD [{"parameter":{"x":1},"value":"0.5"}]
+> GE 1
+< NO {"parameter_id": 2, *"reason": "later", "units": 1}
+> EN {"trial_job_id":"A","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 0}"}
+< NO {"parameter_id": 0, *"reason": "failed", "units": 1}
+< NO {"parameter_id": 2, *"reason": "failed", "units": 1}
+> GE 1
+< NO {"parameter_id": 3, *"reason": "failed", "units": 1}
+> TE
+exit 0
+err *it says: ask: ValueError: ask() gave None while no trial runs: nothing would come (does it return?); where there is nothing more to try: raise tunepipe_tuner.Exhausted*
+replay
+E
+    printf '%s\n' 'class Mine(Tuner):' '    def ask(self): pass' | mine
+    experiment 'tuner: {name: exec, classArgs: {command: [python3, mine.py]}}' \
+        < /dev/null
+    run 1 && has err 'ask() gave None while no trial runs'
+}
+
 # What the search space does not allow goes to no trial; what it lacks does.
 a_class_out_of_bounds() {
     need_python || return
@@ -612,6 +651,7 @@ check programs_that_do_not_start program_that_does_not_start
 check programs_of_commands_that_are_none command_that_is_none
 check programs_of_a_class a_class_is_told
 check programs_of_a_class_that_raises a_class_that_raises
+check programs_of_a_class_that_forgets_to_return a_class_that_forgets_to_return
 check programs_of_a_class_out_of_bounds a_class_out_of_bounds
 check programs_of_a_class_that_cannot_be_made a_class_that_cannot_be_made
 check programs_of_a_class_that_are_started_again a_class_that_is_started_again

@@ -84,7 +84,8 @@ class Tuner:
         A value that the search space does not allow is an exception, too; what
         it does not have at all goes to the trial as it is.
         None: nothing can be said before more results are there; it is asked
-        again behind each.  Exhausted: nothing more will come.
+        again behind each.  Exhausted: nothing more will come.  None while no
+        trial runs is an exception, as no result would come.
         """
         raise NotImplementedError
 
@@ -397,8 +398,6 @@ class _Session:
         while wanted > 0 and reason is None:
             reason = self.suggest()
             wanted -= reason is None
-        if reason == "later" and not self.out:
-            reason = "exhausted"  # nothing is to come that could change it
         if min(asked, wanted) > 0:
             self.pipe.send("NO", json.dumps({"reason": reason}))
         if reason == "later":
@@ -416,7 +415,12 @@ class _Session:
         try:
             parameters = self.tuner.ask()
             if parameters is None:
-                return "later"
+                if self.out:
+                    return "later"
+                raise ValueError(
+                    "ask() gave None while no trial runs: nothing would come "
+                    "(does it return?); where there is nothing more to try: "
+                    "raise tunepipe_tuner.Exhausted")
             if not isinstance(parameters, dict):
                 raise TypeError("ask() gave %.60r, expected a dict of "
                                 "parameters, or None" % (parameters,))
