@@ -404,26 +404,32 @@ E
     run 1 && has err 'ask() gave None while no trial runs'
 }
 
-# What the search space does not allow goes to no trial; what it lacks does.
+# What the search space does not allow, or where it misses something, goes to no
+# trial; what it does not have does.
 a_class_out_of_bounds() {
     need_python || return
     mine << 'E'
 class Mine(Tuner):
+    whole = {"pca": 8, "lr": 0, "q": 0, "step": 1, "net": {"_name": "a"},
+             "bit": 0, "mu": 0, "log": 1}
     good = [{"pca": 63, "more": 1}, {"lr": 1.0000000000000002}, {"q": 9.2},
-            {"step": 5.0}, {"net": {"_name": "b", "units": 1}}, {"bit": True},
-            {"mu": -7}]
+            {"step": 5.0}, {"net": {"_name": "b", "units": 1, "unit": 1}},
+            {"bit": True, "nett": 1, "TRIAL_BUDGET": 3}, {"mu": -7, "more": 1}]
     bad = [{"pca": 64}, {"pca": 8.5}, {"pca": "9"}, {"pca": True}, {"lr": -0.1},
            {"q": 9.3}, {"step": 4}, {"net": "a"}, {"net": {"_name": "c"}},
-           {"net": {"_name": "b", "units": 9}}, {"bit": 2}, {"log": 0}]
+           {"net": {"_name": "b", "units": 9}}, {"bit": 2}, {"log": 0},
+           {"net": {"_name": "b", "unit": 1}}]
     def ask(self):
-        return (self.good or self.bad).pop(0)
+        if self.good or self.bad:
+            return dict(self.whole, **(self.good or self.bad).pop(0))
+        return {"pca": 8}
 E
-    wire << 'E'
+    wire << 'E' || return 1
 run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["python3","mine.py"]}
 > IN {"pca":{"_type":"randint","_value":[8,64]},"lr":{"_type":"uniform","_value":[0,1]},"q":{"_type":"quniform","_value":[0,9,0.5]},"step":{"_type":"qrandint","_value":[1,9,2]},"net":{"_type":"choice","_value":[{"_name":"a"},{"_name":"b","units":{"_type":"randint","_value":[1,9]}}]},"bit":{"_type":"choice","_value":[0,1]},"mu":{"_type":"normal","_value":[0,1]},"log":{"_type":"lograndint","_value":[1,9]}}
 < ID {"last": 1}
 > GE 7
-< TR *{"pca": 63, "more": 1}*
+< TR *{"pca": 63, *"more": 1}*
 < TR *
 < TR *
 < TR *
@@ -454,8 +460,15 @@ run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"co
 < NO *"reason": "failed", "units": 1}
 > GE 1
 < NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
 > TE
 exit 0
+err tunepipe_tuner: warning: ask() gave 'more', which the search space does not have: it goes to the trial as it is
+err tunepipe_tuner: warning: ask() gave 'net/unit', which the search space does not have (did you mean 'net/units'?): it goes to the trial as it is
+err tunepipe_tuner: warning: ask() gave 'nett', which the search space does not have (did you mean 'net'?): it goes to the trial as it is
 err *it says: ask: ValueError: it gave 64 for 'pca', expected an integer in *8, 64)
 err *it says: ask: ValueError: it gave '9' for 'pca', expected a number
 err *it says: ask: ValueError: it gave -0.1 for 'lr', expected a number in *0, 1*
@@ -463,8 +476,22 @@ err *for 'step', expected an integer in *1, 9) in steps of 2
 err *it gave 'a' for 'net', expected a dict whose "_name" is one of 'a', 'b'
 err *it gave 9 for 'net/units', expected an integer in *
 err *it gave 2 for 'bit', expected one of 0, 1
+err *it says: ask: ValueError: it lacks 'net/units', which the search space has (it gave 'net/unit')
+err *it says: ask: ValueError: it lacks 'lr', which the search space has
+noerr *ask() gave 'TRIAL_BUDGET'*
 replay
 E
+    mine << 'E'
+class Mine(Tuner):
+    def ask(self):
+        return dict(self.space.sample(self.random), more=1)
+E
+    experiment 'maxTrialNumber: 2' \
+        'tuner: {name: exec, classArgs: {command: [python3, mine.py]}}' << 'E'
+tunepipe trial report --final "$(tunepipe trial param more)"
+E
+    run 0 && count 2 succeeded &&
+        [ "$(grep -c "warning: ask() gave 'more'" err)" = 1 ]
 }
 
 # refused_class TEXT < CLASS: it cannot be made, which costs the search space.

@@ -81,8 +81,9 @@ class Tuner:
     def ask(self):
         """The parameters of one trial, a dict as space.sample() gives.
 
-        A value that the search space does not allow is an exception, too; what
-        it does not have at all goes to the trial as it is.
+        A value that the search space does not allow is an exception, too, as is
+        one that is missing.  What it does not have at all goes to the trial as
+        it is; people are told once, unless it is in capitals (TRIAL_BUDGET).
         None: nothing can be said before more results are there; it is asked
         again behind each.  Exhausted: nothing more will come.  None while no
         trial runs is an exception, as no result would come.
@@ -113,6 +114,9 @@ class Tuner:
 # ---- the search space ----
 
 
+_OF_TUNERS = ("_name", "load_checkpoint_dir", "save_checkpoint_dir")
+
+
 class Space(dict):
     """The parameters to search, by name, in the order of the search space."""
 
@@ -132,10 +136,29 @@ class Space(dict):
                 for name, parameter in self.items()}
 
     def check(self, values, above=""):
-        """ValueError where a value, of JSON, is none of its parameter's."""
+        """ValueError where a value, of JSON, is missing or none of its
+        parameter's."""
+        others = [name for name in values if name not in self]
         for name in self:
-            if name in values:
-                self[name].check(values[name], above + name)
+            if name not in values:
+                near = difflib.get_close_matches(name, others, 1)
+                raise ValueError("it lacks %r, which the search space has%s" % (
+                    above + name,
+                    " (it gave %r)" % (above + near[0]) if near else ""))
+            self[name].check(values[name], above + name)
+
+    def extra(self, values, above=""):
+        """Of values that check() took the paths of those that it does not have,
+        each with the nearest that it has, or None."""
+        for name, value in values.items():
+            if name in self:
+                branches = self[name].branches
+                if branches is not None:
+                    yield from branches[value["_name"]].extra(
+                        value, above + name + "/")
+            elif name not in _OF_TUNERS and not name.isupper():
+                near = difflib.get_close_matches(name, self, 1)
+                yield above + name, above + near[0] if near else None
 
 
 class Parameter:
@@ -326,6 +349,7 @@ class _Session:
         self.out = set()  # numbers of trials that have not ended
         self.owed = 0  # suggestions that were asked for and are to come
         self.next = 0
+        self.told = set()  # paths that the search space does not have
 
     def serve(self):
         """Until TE, or whoever started us is gone."""
@@ -425,7 +449,7 @@ class _Session:
                 raise TypeError("ask() gave %.60r, expected a dict of "
                                 "parameters, or None" % (parameters,))
             text = json.dumps(parameters, default=_plain, allow_nan=False)
-            self.tuner.space.check(json.loads(text))
+            self.check(json.loads(text))
         except Exhausted:
             return "exhausted"
         except Exception as error:
@@ -435,6 +459,15 @@ class _Session:
         self.pipe.send("TR", '{"parameter_id": %d, "parameters": %s}' % (
             self.next - 1, text))
         return None
+
+    def check(self, parameters):
+        self.tuner.space.check(parameters)
+        for path, near in self.tuner.space.extra(parameters):
+            if path not in self.told:
+                self.told.add(path)
+                print("tunepipe_tuner: warning: ask() gave %r, which the search "
+                      "space does not have%s: it goes to the trial as it is" % (
+                          path, " (did you mean %r?)" % near if near else ""))
 
     def give(self, trial):
         self.trials[trial.number] = trial
