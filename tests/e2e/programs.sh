@@ -521,6 +521,33 @@ class Mine(Tuner):
 E
 }
 
+# ends_silently: mine.py, by hand or as a trial, or as a test imports it.
+ends_silently() {
+    PYTHONPATH=$EXAMPLES "$@" < /dev/null > words 2>&1 && [ ! -s words ] ||
+        fail "$*: $(cat words)"
+}
+
+a_class_that_nobody_runs() {
+    need_python || return
+    cat > mine.py << 'E'
+import tunepipe_tuner
+class Base(tunepipe_tuner.Tuner):
+    def ask(self):
+        return self.space.sample(self.random)
+class Mine(Base):
+    pass
+E
+    experiment 'tuner: {name: exec, classArgs: {command: [python3, mine.py]}}' \
+        < /dev/null
+    run 3 && has err 'error: tunepipe_tuner.run(Mine) was never called' &&
+        has err '(its end): tuner exec (python3 mine.py): exit status 0' &&
+        ends_silently python3 mine.py &&
+        ends_silently env TUNEPIPE_SEED=1 TUNEPIPE_TRIAL_DIR=. python3 mine.py &&
+        ends_silently env TUNEPIPE_SEED=1 python3 -c 'import mine' || return 1
+    echo no_such_thing >> mine.py
+    run 3 && lacks err 'was never called'
+}
+
 # Started again it draws what it has not drawn, and is told of what there was.
 a_class_that_is_started_again() {
     need_python || return
@@ -681,6 +708,7 @@ check programs_of_a_class_that_raises a_class_that_raises
 check programs_of_a_class_that_forgets_to_return a_class_that_forgets_to_return
 check programs_of_a_class_out_of_bounds a_class_out_of_bounds
 check programs_of_a_class_that_cannot_be_made a_class_that_cannot_be_made
+check programs_of_a_class_that_nobody_runs a_class_that_nobody_runs
 check programs_of_a_class_that_are_started_again a_class_that_is_started_again
 check programs_and_frames_that_are_none frames_that_are_none
 check programs_that_die_under_run experiment_with_a_program_that_dies

@@ -21,6 +21,7 @@ too: PYTHONPATH=PREFIX/share/tunepipe, PREFIX being where tunepipe was installed
 told by PROTOCOL.md, "Programs"; this module says it.
 """
 
+import atexit
 import collections
 import difflib
 import json
@@ -533,6 +534,7 @@ def run(kind, *args, **kwargs):
 
     The object is made, with these arguments, when the search space is known.
     """
+    atexit.unregister(_miss_run)
     if os.isatty(0):
         sys.exit("this is a tuner, which tunepipe starts: tuner: {name: exec, "
                  "classArgs: {command: [python3, %s]}}" %
@@ -554,3 +556,20 @@ def run(kind, *args, **kwargs):
         sys.exit("tunepipe_tuner: %s" % broken)
     except BrokenPipeError:
         sys.exit(1)  # whoever started us is gone
+
+
+@atexit.register
+def _miss_run():
+    """A program that tunepipe started, and that ends without a run() of the
+    class it defines, says so; not one that an exception ends, nor a trial in
+    the same file."""
+    kinds, last = Tuner.__subclasses__(), None
+    while kinds:
+        last = kinds[-1]
+        kinds = last.__subclasses__()
+    if (last is not None and last.__module__ == "__main__" and
+            "TUNEPIPE_SEED" in os.environ and not os.isatty(0) and
+            "TUNEPIPE_TRIAL_DIR" not in os.environ and
+            not hasattr(sys, "last_type")):
+        print("tunepipe_tuner: error: tunepipe_tuner.run(%s) was never called" %
+              last.__name__, file=sys.stderr)
