@@ -70,7 +70,8 @@ class Tuner:
     random      a random.Random, seeded anew for each ask() from the
                 experiment's seed and the suggestion's number: so the same
                 experiment asks for the same, and this program draws nothing
-                twice when it was started again
+                twice when it was started again; behind an ask() that raised
+                the next one draws the same as that did
     trials      number -> Trial, of all that were given out
 
     An exception costs the one call that raised it: people are told, and the
