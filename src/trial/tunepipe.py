@@ -56,7 +56,7 @@ def params():
     left out, so that Model(**tunepipe.params()) runs with any of them:
     TRIAL_BUDGET, see budget(), load_checkpoint_dir and save_checkpoint_dir;
     param() gives these, too.  Outside tunepipe the dict is empty.  The KeyError
-    of a name that it lacks names the nearest.
+    of a name that it lacks names the nearest, and param() for a path.
     """
     value = _given()
     if isinstance(value, dict):
@@ -84,9 +84,17 @@ class _Params(dict):
             return self.added[name]
         near = difflib.get_close_matches(str(name), self, 1)
         hint = " (did you mean %r?)" % near[0] if near else ""
+        top, nested, _ = str(name).partition("/")
         if _path("") is None:
+            chosen = nested and name.endswith("/_name")
             hint = (": outside tunepipe run there are none, give a default: "
-                    "tunepipe.param(%r, 0.1)" % name)
+                    "tunepipe.param(%r, %s)" % (
+                        name, "'NAME'" if chosen else "0.1"))
+            if not nested:
+                hint += (", or of a nested choice tunepipe.param(%r, 'NAME')" %
+                         (top + "/_name"))
+        elif nested and isinstance(self.get(top), dict):
+            hint = " (of a nested choice: tunepipe.param(%r))" % name
         raise KeyError("this trial has no parameter %r%s" % (name, hint))
 
 

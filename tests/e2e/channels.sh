@@ -214,19 +214,30 @@ class Scalar:  # as numpy's are
         return 0.1
 
 
+def lacks(name, words):
+    try:
+        tunepipe.params()[name]
+    except KeyError as error:
+        assert words in str(error), error
+    else:
+        sys.exit("has " + name)
+
+
 if sys.argv[1:]:
     assert tunepipe.params() == {}
     assert tunepipe.param("x") is None and tunepipe.param("a/b", 3) == 3
     assert tunepipe.seed(7) == 7
     assert tunepipe.trial_dir() == os.getcwd()
-    try:
-        tunepipe.params()["x"]
-    except KeyError as error:
-        assert "outside tunepipe run there are none" in str(error)
-        assert "param('x', 0.1)" in str(error)
+    lacks("x", "outside tunepipe run there are none, give a default: "
+          "tunepipe.param('x', 0.1), or of a nested choice "
+          "tunepipe.param('x/_name', 'NAME')\"")
+    lacks("a/_name", "default: tunepipe.param('a/_name', 'NAME')\"")
+    lacks("a/slope", "default: tunepipe.param('a/slope', 0.1)\"")
 else:
     import other  # in the user's own PYTHONPATH
     assert list(tunepipe.params()) == ["x", "a", "s"]
+    lacks("a/_name", "(of a nested choice: tunepipe.param('a/_name'))")
+    lacks("s/x", "no parameter 's/x'\"")
     assert tunepipe.param("a/_name") == "relu"
     assert 2 <= tunepipe.param("a/slope") <= 3
     assert tunepipe.param("a/slope/x", 5) == 5

@@ -365,26 +365,71 @@ replay
 E
 }
 
-# What the search space does not allow goes to no trial; what it lacks does.
+# None is "later", which is a mistake where no result is to come: at once, and
+# behind the last trial's end.
+a_class_that_forgets_to_return() {
+    need_python || return
+    mine << 'E'
+class Mine(Tuner):
+    def ask(self):
+        if not self.trials:
+            return {"x": 1}
+        self.space.sample(self.random)
+E
+    wire << 'E' || return 1
+run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["python3","mine.py"]}
+> IN {"x":{"_type":"uniform","_value":[0,1]}}
+< ID {"last": 1}
+> GE 2
+< TR {"parameter_id": 0, *
+< NO {"parameter_id": 0, *"reason": "later", "units": 1}
+> ME {"parameter_id": 0, "trial_job_id": "A", "type": "FINAL", "sequence": 0, "value": "1"}
+> SS {"x":{"_type":"uniform","_value":[0,2]}}
+> FD [{"parameter":{"x":1},"value":"0.5"}]
+> GE 1
+< NO {"parameter_id": 2, *"reason": "later", "units": 1}
+> EN {"trial_job_id":"A","event":"SUCCEEDED","hyper_params":"{\"parameter_id\": 0}"}
+< NO {"parameter_id": 0, *"reason": "failed", "units": 1}
+< NO {"parameter_id": 2, *"reason": "failed", "units": 1}
+> GE 1
+< NO {"parameter_id": 3, *"reason": "failed", "units": 1}
+> TE
+exit 0
+err *it says: ask: ValueError: ask() gave None while no trial runs: nothing would come (does it return?); where there is nothing more to try: raise tunepipe_tuner.Exhausted*
+replay
+E
+    printf '%s\n' 'class Mine(Tuner):' '    def ask(self): pass' | mine
+    experiment 'tuner: {name: exec, classArgs: {command: [python3, mine.py]}}' \
+        < /dev/null
+    run 1 && has err 'ask() gave None while no trial runs'
+}
+
+# What the search space does not allow, or where it misses something, goes to no
+# trial; what it does not have does.
 a_class_out_of_bounds() {
     need_python || return
     mine << 'E'
 class Mine(Tuner):
+    whole = {"pca": 8, "lr": 0, "q": 0, "step": 1, "net": {"_name": "a"},
+             "bit": 0, "mu": 0, "log": 1}
     good = [{"pca": 63, "more": 1}, {"lr": 1.0000000000000002}, {"q": 9.2},
-            {"step": 5.0}, {"net": {"_name": "b", "units": 1}}, {"bit": True},
-            {"mu": -7}]
+            {"step": 5.0}, {"net": {"_name": "b", "units": 1, "unit": 1}},
+            {"bit": True, "nett": 1, "TRIAL_BUDGET": 3}, {"mu": -7, "more": 1}]
     bad = [{"pca": 64}, {"pca": 8.5}, {"pca": "9"}, {"pca": True}, {"lr": -0.1},
            {"q": 9.3}, {"step": 4}, {"net": "a"}, {"net": {"_name": "c"}},
-           {"net": {"_name": "b", "units": 9}}, {"bit": 2}, {"log": 0}]
+           {"net": {"_name": "b", "units": 9}}, {"bit": 2}, {"log": 0},
+           {"net": {"_name": "b", "unit": 1}}]
     def ask(self):
-        return (self.good or self.bad).pop(0)
+        if self.good or self.bad:
+            return dict(self.whole, **(self.good or self.bad).pop(0))
+        return {"pca": 8}
 E
-    wire << 'E'
+    wire << 'E' || return 1
 run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"command":["python3","mine.py"]}
 > IN {"pca":{"_type":"randint","_value":[8,64]},"lr":{"_type":"uniform","_value":[0,1]},"q":{"_type":"quniform","_value":[0,9,0.5]},"step":{"_type":"qrandint","_value":[1,9,2]},"net":{"_type":"choice","_value":[{"_name":"a"},{"_name":"b","units":{"_type":"randint","_value":[1,9]}}]},"bit":{"_type":"choice","_value":[0,1]},"mu":{"_type":"normal","_value":[0,1]},"log":{"_type":"lograndint","_value":[1,9]}}
 < ID {"last": 1}
 > GE 7
-< TR *{"pca": 63, "more": 1}*
+< TR *{"pca": 63, *"more": 1}*
 < TR *
 < TR *
 < TR *
@@ -415,8 +460,15 @@ run dispatch --tuner exec --seed 1 --extensions --dir $DIR/log --tuner-args {"co
 < NO *"reason": "failed", "units": 1}
 > GE 1
 < NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
+> GE 1
+< NO *"reason": "failed", "units": 1}
 > TE
 exit 0
+err tunepipe_tuner: warning: ask() gave 'more', which the search space does not have: it goes to the trial as it is
+err tunepipe_tuner: warning: ask() gave 'net/unit', which the search space does not have (did you mean 'net/units'?): it goes to the trial as it is
+err tunepipe_tuner: warning: ask() gave 'nett', which the search space does not have (did you mean 'net'?): it goes to the trial as it is
 err *it says: ask: ValueError: it gave 64 for 'pca', expected an integer in *8, 64)
 err *it says: ask: ValueError: it gave '9' for 'pca', expected a number
 err *it says: ask: ValueError: it gave -0.1 for 'lr', expected a number in *0, 1*
@@ -424,8 +476,22 @@ err *for 'step', expected an integer in *1, 9) in steps of 2
 err *it gave 'a' for 'net', expected a dict whose "_name" is one of 'a', 'b'
 err *it gave 9 for 'net/units', expected an integer in *
 err *it gave 2 for 'bit', expected one of 0, 1
+err *it says: ask: ValueError: it lacks 'net/units', which the search space has (it gave 'net/unit')
+err *it says: ask: ValueError: it lacks 'lr', which the search space has
+noerr *ask() gave 'TRIAL_BUDGET'*
 replay
 E
+    mine << 'E'
+class Mine(Tuner):
+    def ask(self):
+        return dict(self.space.sample(self.random), more=1)
+E
+    experiment 'maxTrialNumber: 2' \
+        'tuner: {name: exec, classArgs: {command: [python3, mine.py]}}' << 'E'
+tunepipe trial report --final "$(tunepipe trial param more)"
+E
+    run 0 && count 2 succeeded &&
+        [ "$(grep -c "warning: ask() gave 'more'" err)" = 1 ]
 }
 
 # refused_class TEXT < CLASS: it cannot be made, which costs the search space.
@@ -453,6 +519,33 @@ class Mine(Tuner):
         self.space["learnig_rate"]
     def ask(self): pass
 E
+}
+
+# ends_silently: mine.py, by hand or as a trial, or as a test imports it.
+ends_silently() {
+    PYTHONPATH=$EXAMPLES "$@" < /dev/null > words 2>&1 && [ ! -s words ] ||
+        fail "$*: $(cat words)"
+}
+
+a_class_that_nobody_runs() {
+    need_python || return
+    cat > mine.py << 'E'
+import tunepipe_tuner
+class Base(tunepipe_tuner.Tuner):
+    def ask(self):
+        return self.space.sample(self.random)
+class Mine(Base):
+    pass
+E
+    experiment 'tuner: {name: exec, classArgs: {command: [python3, mine.py]}}' \
+        < /dev/null
+    run 3 && has err 'error: tunepipe_tuner.run(Mine) was never called' &&
+        has err '(its end): tuner exec (python3 mine.py): exit status 0' &&
+        ends_silently python3 mine.py &&
+        ends_silently env TUNEPIPE_SEED=1 TUNEPIPE_TRIAL_DIR=. python3 mine.py &&
+        ends_silently env TUNEPIPE_SEED=1 python3 -c 'import mine' || return 1
+    echo no_such_thing >> mine.py
+    run 3 && lacks err 'was never called'
 }
 
 # Started again it draws what it has not drawn, and is told of what there was.
@@ -612,8 +705,10 @@ check programs_that_do_not_start program_that_does_not_start
 check programs_of_commands_that_are_none command_that_is_none
 check programs_of_a_class a_class_is_told
 check programs_of_a_class_that_raises a_class_that_raises
+check programs_of_a_class_that_forgets_to_return a_class_that_forgets_to_return
 check programs_of_a_class_out_of_bounds a_class_out_of_bounds
 check programs_of_a_class_that_cannot_be_made a_class_that_cannot_be_made
+check programs_of_a_class_that_nobody_runs a_class_that_nobody_runs
 check programs_of_a_class_that_are_started_again a_class_that_is_started_again
 check programs_and_frames_that_are_none frames_that_are_none
 check programs_that_die_under_run experiment_with_a_program_that_dies

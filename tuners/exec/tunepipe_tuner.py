@@ -21,6 +21,7 @@ too: PYTHONPATH=PREFIX/share/tunepipe, PREFIX being where tunepipe was installed
 told by PROTOCOL.md, "Programs"; this module says it.
 """
 
+import atexit
 import collections
 import difflib
 import json
@@ -69,7 +70,8 @@ class Tuner:
     random      a random.Random, seeded anew for each ask() from the
                 experiment's seed and the suggestion's number: so the same
                 experiment asks for the same, and this program draws nothing
-                twice when it was started again
+                twice when it was started again; behind an ask() that raised
+                the next one draws the same as that did
     trials      number -> Trial, of all that were given out
 
     An exception costs the one call that raised it: people are told, and the
@@ -81,10 +83,12 @@ class Tuner:
     def ask(self):
         """The parameters of one trial, a dict as space.sample() gives.
 
-        A value that the search space does not allow is an exception, too; what
-        it does not have at all goes to the trial as it is.
+        A value that the search space does not allow is an exception, too, as is
+        one that is missing.  What it does not have at all goes to the trial as
+        it is; people are told once, unless it is in capitals (TRIAL_BUDGET).
         None: nothing can be said before more results are there; it is asked
-        again behind each.  Exhausted: nothing more will come.
+        again behind each.  Exhausted: nothing more will come.  None while no
+        trial runs is an exception, as no result would come.
         """
         raise NotImplementedError
 
@@ -112,6 +116,9 @@ class Tuner:
 # ---- the search space ----
 
 
+_OF_TUNERS = ("_name", "load_checkpoint_dir", "save_checkpoint_dir")
+
+
 class Space(dict):
     """The parameters to search, by name, in the order of the search space."""
 
@@ -131,10 +138,29 @@ class Space(dict):
                 for name, parameter in self.items()}
 
     def check(self, values, above=""):
-        """ValueError where a value, of JSON, is none of its parameter's."""
+        """ValueError where a value, of JSON, is missing or none of its
+        parameter's."""
+        others = [name for name in values if name not in self]
         for name in self:
-            if name in values:
-                self[name].check(values[name], above + name)
+            if name not in values:
+                near = difflib.get_close_matches(name, others, 1)
+                raise ValueError("it lacks %r, which the search space has%s" % (
+                    above + name,
+                    " (it gave %r)" % (above + near[0]) if near else ""))
+            self[name].check(values[name], above + name)
+
+    def extra(self, values, above=""):
+        """Of values that check() took the paths of those that it does not have,
+        each with the nearest that it has, or None."""
+        for name, value in values.items():
+            if name in self:
+                branches = self[name].branches
+                if branches is not None:
+                    yield from branches[value["_name"]].extra(
+                        value, above + name + "/")
+            elif name not in _OF_TUNERS and not name.isupper():
+                near = difflib.get_close_matches(name, self, 1)
+                yield above + name, above + near[0] if near else None
 
 
 class Parameter:
@@ -325,6 +351,7 @@ class _Session:
         self.out = set()  # numbers of trials that have not ended
         self.owed = 0  # suggestions that were asked for and are to come
         self.next = 0
+        self.told = set()  # paths that the search space does not have
 
     def serve(self):
         """Until TE, or whoever started us is gone."""
@@ -397,8 +424,6 @@ class _Session:
         while wanted > 0 and reason is None:
             reason = self.suggest()
             wanted -= reason is None
-        if reason == "later" and not self.out:
-            reason = "exhausted"  # nothing is to come that could change it
         if min(asked, wanted) > 0:
             self.pipe.send("NO", json.dumps({"reason": reason}))
         if reason == "later":
@@ -416,12 +441,17 @@ class _Session:
         try:
             parameters = self.tuner.ask()
             if parameters is None:
-                return "later"
+                if self.out:
+                    return "later"
+                raise ValueError(
+                    "ask() gave None while no trial runs: nothing would come "
+                    "(does it return?); where there is nothing more to try: "
+                    "raise tunepipe_tuner.Exhausted")
             if not isinstance(parameters, dict):
                 raise TypeError("ask() gave %.60r, expected a dict of "
                                 "parameters, or None" % (parameters,))
             text = json.dumps(parameters, default=_plain, allow_nan=False)
-            self.tuner.space.check(json.loads(text))
+            self.check(json.loads(text))
         except Exhausted:
             return "exhausted"
         except Exception as error:
@@ -431,6 +461,15 @@ class _Session:
         self.pipe.send("TR", '{"parameter_id": %d, "parameters": %s}' % (
             self.next - 1, text))
         return None
+
+    def check(self, parameters):
+        self.tuner.space.check(parameters)
+        for path, near in self.tuner.space.extra(parameters):
+            if path not in self.told:
+                self.told.add(path)
+                print("tunepipe_tuner: warning: ask() gave %r, which the search "
+                      "space does not have%s: it goes to the trial as it is" % (
+                          path, " (did you mean %r?)" % near if near else ""))
 
     def give(self, trial):
         self.trials[trial.number] = trial
@@ -496,6 +535,7 @@ def run(kind, *args, **kwargs):
 
     The object is made, with these arguments, when the search space is known.
     """
+    atexit.unregister(_miss_run)
     if os.isatty(0):
         sys.exit("this is a tuner, which tunepipe starts: tuner: {name: exec, "
                  "classArgs: {command: [python3, %s]}}" %
@@ -517,3 +557,20 @@ def run(kind, *args, **kwargs):
         sys.exit("tunepipe_tuner: %s" % broken)
     except BrokenPipeError:
         sys.exit(1)  # whoever started us is gone
+
+
+@atexit.register
+def _miss_run():
+    """A program that tunepipe started, and that ends without a run() of the
+    class it defines, says so; not one that an exception ends, nor a trial in
+    the same file."""
+    kinds, last = Tuner.__subclasses__(), None
+    while kinds:
+        last = kinds[-1]
+        kinds = last.__subclasses__()
+    if (last is not None and last.__module__ == "__main__" and
+            "TUNEPIPE_SEED" in os.environ and not os.isatty(0) and
+            "TUNEPIPE_TRIAL_DIR" not in os.environ and
+            not hasattr(sys, "last_type")):
+        print("tunepipe_tuner: error: tunepipe_tuner.run(%s) was never called" %
+              last.__name__, file=sys.stderr)
