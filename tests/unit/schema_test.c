@@ -192,7 +192,8 @@ TEST(schema_knows_what_is_required)
         "searchSpace: {}\ntrialCommand: x\ntrialConcurrency: 1\n"
         "tuner: {name: tpe, classArgs: {seed: 1}}\n"};
     static const char *const good[] = {
-        "searchSpace: {}\ntrialCommand: x\ndirection: minimize\n",
+        "searchSpace: {}\n"
+        "trialCommand: x\ndirection: minimize\n",
         "searchSpacePath: s\ntrial: {command: x, codeDir: ., gpuNum: 0}\n"
         "trialConcurrency: 1\nadvisor: {builtinAdvisorName: BOHB, classArgs: "
         "{optimize_mode: minimize}}\n",
