@@ -503,7 +503,8 @@ struct noting {
     struct problems *notes;
 };
 
-/* The option whose value begins at `at`, `--n` or `--n=`; NULL: none. */
+/* The option whose value begins at `at`, `--n` or `--n=`; NULL: none, or one
+ * that has its value, `--n=1`. */
 static const char *
 option_before(const char *command, const char *at, size_t *len)
 {
@@ -518,8 +519,10 @@ option_before(const char *command, const char *at, size_t *len)
     for (start = end; start > command && !IS_ONE_OF(start[-1], " \t\n\"'");)
         start--;
     *len = (size_t)(end - start);
-    return *len > 1 && start[0] == '-' && strncmp(start, "-- ", 3) != 0 ? start
-                                                                        : NULL;
+    return *len > 1 && start[0] == '-' && strncmp(start, "-- ", 3) != 0 &&
+                   memchr(start, '=', *len - 1) == NULL
+               ? start
+               : NULL;
 }
 
 /* Whether the {NAME} is an argument of its own or the value of a long option,
@@ -643,7 +646,8 @@ command_template_note(const char *command, const struct space *space,
 
     environment_names(written, add_known, &n.known);
     for (; *s.at != '\0'; step(&s)) {
-        size_t len = *s.at == '{' ? word_length(command, s.at) : 0;
+        bool counts = *s.at == '{' && s.where != COMMENT;
+        size_t len = counts ? word_length(command, s.at) : 0;
         char *name = len > 0 && map_get(&told, s.at + 1, len) == NULL
                          ? strndup(s.at + 1, len)
                          : NULL;

@@ -1428,7 +1428,8 @@ bool
 space_find_lacking(const struct space *s, const char *name, size_t len,
                    const char **choice, struct jval *element)
 {
-    return find_lacking(s, 0, s->n, name, len, choice, element);
+    return space_find(s, name, len, NULL, NULL) &&
+           find_lacking(s, 0, s->n, name, len, choice, element);
 }
 
 /* ---- parameters to coordinates ---- */

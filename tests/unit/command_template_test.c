@@ -189,7 +189,8 @@ TEST(command_template_notes_arguments_that_are_no_parameters)
     static const char *const silent[] = {
         "t {TRIAL_BUDGET} {load_checkpoint_dir} ${epochs} {} {1,2} {a..c}",
         "awk '{print}' | awk \"/x/ {print}\" | awk -F: \"{print}\"",
-        "git show HEAD@{upstream} {fd}>f; curl u/{epochs} '{epochs: 1}'"};
+        "git show HEAD@{upstream} {fd}>f; curl u/{epochs} '{epochs: 1}'",
+        "awk --assign=x=1 '{print}' # --n {epochs}"};
     static const char *const told[] = {"t {epochs}", "t --n={epochs} {epochs}",
                                        "bash -c 't --n \"{epochs}\"'",
                                        "N={epochs} t"};
@@ -213,6 +214,8 @@ TEST(command_template_notes_parameters_that_some_trials_lack)
               "option that is there only with it: "
               "${TUNEPIPE_PARAM_net_act:+-a=\"$TUNEPIPE_PARAM_net_act\"}\n");
     CHECK_HAS(noted("t -- {net/n}", false).text, ":+--OPTION \"$");
+    CHECK_HAS(noted("t --m=1 {net/n}", false).text, ":+--OPTION \"$");
+    CHECK_STR(noted("t {net/act/x} {net/_name/x} # {net/n}", false).text, "");
 }
 
 /* Runs `command` with the value for {v}; what it wrote. */
