@@ -137,19 +137,19 @@ note_exit(struct running *r, const struct trial *t, enum trial_state state)
 static void
 warn_beyond_budget(const struct running *r, const struct trial *t)
 {
-    uint64_t reports = reading_count(r->reading, t).intermediates;
+    struct metrics_count n = reading_count(r->reading, t);
     struct progress *p = r->progress;
 
     if (p->beyond_budget_once || !trial_stops_well(t) || !t->reached.given ||
-        !t->final.given || reports <= t->reached_at + 1)
-        return;
+        n.finals == 0 || n.intermediates <= t->reached_at + 1)
+        return; /* n.finals == 0: the result is the one at its budget */
     p->beyond_budget_once = true;
     progress_warn(p,
                   "tunepipe: warning: trial %s reported %llu times "
                   "with " TRIAL_BUDGET_PARAMETER " %.4g: the tuner goes by "
                   "report %llu, tables by its final result, of more steps; it "
                   "should end at its budget, as should others like it",
-                  t->id, (unsigned long long)reports, t->budget,
+                  t->id, (unsigned long long)n.intermediates, t->budget,
                   (unsigned long long)t->reached_at + 1);
 }
 

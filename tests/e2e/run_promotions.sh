@@ -103,7 +103,8 @@ on_the_dot() {
     heedless | advised 'labels: true' 'trialConcurrency: 3'
     run 0 && halved && said "$promoted" && nothing_left && replays || return 1
     n=$(grep -c '"intermediates": [126],' "$dir/results.jsonl")
-    [ "$n" = 13 ] || fail "$(cat "$dir/results.jsonl")"
+    [ "$n" = 13 ] || fail "$(cat "$dir/results.jsonl")" || return 1
+    lacks err 'the tuner goes by report'
 }
 check "one that knows of no budget is stopped on the dot" on_the_dot
 
@@ -120,7 +121,8 @@ done
 for late in 1 2 3; do tunepipe trial report --sync 9; done
 touch "$HERE/graced.$NNI_TRIAL_JOB_ID"
 E
-    run 0 && count 12 paused && count 1 succeeded && nothing_left || return 1
+    run 0 && count 12 paused && count 1 succeeded && nothing_left &&
+        lacks err 'the tuner goes by report' || return 1
     [ "$(ls graced.* | wc -l)" = 13 ] || fail "$(ls)"
 }
 check "one that reports on has its grace all the same" reports_on
