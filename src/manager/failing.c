@@ -174,6 +174,8 @@ end_it(struct failing *f, const struct trial *t)
 static void
 pause_it(struct failing *f, const struct trial *t)
 {
+    bool retries = !f->x->deterministic; /* else it takes no more trials */
+
     snprintf(f->paused, sizeof f->paused,
              "%d trials in a row failed the same way: %.150s", SAME_MAX,
              t->why);
@@ -183,12 +185,14 @@ pause_it(struct failing *f, const struct trial *t)
     f->scheduler->paused = f->progress->paused = f->budget->halted = true;
     budget_keep(f->budget, f->folder->path, f->progress);
     publish_experiment(f->publish, EVENT_EXPERIMENT_PAUSED, t->why);
-    progress_warn(f->progress,
-                  "tunepipe: paused; when it is mended: tunepipe trial retry "
-                  "%s --failed, for those that failed, and tunepipe continue "
-                  "%s; Ctrl-C ends the experiment, which tunepipe resume %s "
-                  "takes up again",
-                  f->folder->path, f->folder->path, f->folder->path);
+    progress_warn(
+        f->progress,
+        "tunepipe: paused; when it is mended: %s%s%stunepipe continue "
+        "%s; Ctrl-C ends the experiment, which tunepipe resume %s "
+        "takes up again",
+        retries ? "tunepipe trial retry " : "", retries ? f->folder->path : "",
+        retries ? " --failed, for those that failed, and " : "",
+        f->folder->path, f->folder->path);
 }
 
 const char *

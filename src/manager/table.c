@@ -319,22 +319,30 @@ print_unpromoted(FILE *out, const struct results *r)
                    n[TRIAL_PAUSED], ended, r->folder, 2 * r->max_trials);
 }
 
-/* Whether a trial has failed whose parameters no later one has had. */
+/* Whether a trial has failed whose parameters no later one has had, as
+ * repeat_failed() looks for. */
 static bool
 has_failed(const struct results *r)
 {
-    struct map later = {0};
+    struct map last = {0}; /* parameters -> the last result of them */
     bool found = false;
 
-    for (size_t i = r->n; i-- > 0 && !found;) {
-        const char *parameters = r->items[i].parameters;
-        size_t len = strlen(parameters);
+    for (size_t i = 0; i < r->n; i++) {
+        struct result *item = &r->items[i], *other;
+        size_t len = strlen(item->parameters);
 
-        found = trial_is_failure(trial_state_of(r->items[i].status)) &&
-                map_get(&later, parameters, len) == NULL;
-        map_put(&later, parameters, len, &later);
+        other = map_get(&last, item->parameters, len);
+        if (other == NULL || results_compare_numbers(other, item) < 0)
+            map_put(&last, item->parameters, len, item);
     }
-    map_fini(&later);
+    for (size_t i = 0; i < r->n && !found; i++) {
+        const struct result *item = &r->items[i];
+
+        found =
+            trial_is_failure(trial_state_of(item->status)) &&
+            map_get(&last, item->parameters, strlen(item->parameters)) == item;
+    }
+    map_fini(&last);
     return found;
 }
 
@@ -342,7 +350,7 @@ has_failed(const struct results *r)
 static void
 print_retry(FILE *out, const struct results *r)
 {
-    if (!has_failed(r))
+    if (r->deterministic || !has_failed(r)) /* that takes no more trials */
         return;
     if (r->state == RESULTS_RUNNING)
         visible_printf(out, "retry:  tunepipe trial retry %s --failed\n",

@@ -154,7 +154,8 @@ case $TUNEPIPE_TRIAL_DIR in */00000 | */00003 | */00002*) exit 3 ;; esac
 tunepipe trial report 3
 tunepipe trial report --final "$TUNEPIPE_PARAM_x"
 E
-    run 0 && count 3 succeeded && count 1 failed && replays || return 1
+    run 0 && count 3 succeeded && count 1 failed && replays &&
+        lacks out 'retry:' || return 1
     attempts 00000 2 && attempts 00003 2 && attempts 00002 2 &&
         sent '"event": "FAILED"' 1 && sent '"type": "PERIODICAL"' 11
 }

@@ -26,7 +26,7 @@ again() {
         sed 's/"duration_s": [^,]*, //g' show.json > "show.$i"
         commands > "commands.$i" || return 1
         "$T" show --all "$dir" | sed 's/ [0-9.]*s / /
-            /^state/d; /^folder/d; /^again/d; /^retry/d' > "table.$i"
+            /^state/d; /^folder/d; /^again/d' > "table.$i"
         for what in show commands table; do
             cmp "$what.1" "$what.$i" || {
                 diff "$what.1" "$what.$i" | head -n 20
