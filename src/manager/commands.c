@@ -445,7 +445,7 @@ explain_limits(const struct manager *m, const struct trial *t, struct buf *out)
     int64_t now = clock_monotonic_ns(),
             idle_end = t->reported_ns + x->max_idle_ms * 1000000;
 
-    if (idle->place != 0)
+    if (idle->place != 0 && !reading_waits(&m->reading, t))
         buf_printf(out,
                    "; trialIdleTimeout ends it in %.0f s, unless it reports "
                    "a metric before",
