@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define HOUR_NS 3600e9
 
@@ -62,25 +63,35 @@ used_ns(const struct goals *f, int64_t now_ns)
     return (double)f->ended_ns + (double)(int64_t)running;
 }
 
+/* What names each goal in a reason. */
+#define STOP_VALUE ", stopValue is "
+#define WITHOUT "(maxTrialsWithoutImprovement)"
+#define HOURS "(maxTrialHours)"
+
 bool
 goals_reached(const struct goals *f, int64_t now_ns, char *why, size_t size)
 {
     if (f->reached)
-        snprintf(why, size, "finished: trial %s has %.10g, stopValue is %.10g",
+        snprintf(why, size, "finished: trial %s has %.10g" STOP_VALUE "%.10g",
                  f->reached_by, f->reached_value, f->stop_value);
     else if (f->max_without > 0 && f->without >= f->max_without)
         snprintf(why, size,
-                 "finished: %llu trials in a row were no better "
-                 "(maxTrialsWithoutImprovement)",
+                 "finished: %llu trials in a row were no better " WITHOUT,
                  (unsigned long long)f->without);
     else if (f->max_hours > 0 && used_ns(f, now_ns) >= f->max_hours * HOUR_NS)
         snprintf(why, size,
-                 "finished: trials ran for %.6g hours all together "
-                 "(maxTrialHours)",
+                 "finished: trials ran for %.6g hours all together " HOURS,
                  f->max_hours);
     else
         return false;
     return true;
+}
+
+bool
+goals_named(const char *reason)
+{
+    return strstr(reason, STOP_VALUE) != NULL ||
+           strstr(reason, WITHOUT) != NULL || strstr(reason, HOURS) != NULL;
 }
 
 int64_t

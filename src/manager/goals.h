@@ -44,6 +44,9 @@ void goals_trial_ended(struct goals *f, const struct goals_trial *end);
 /* Whether a goal is reached; `why` is then one line for people. */
 bool goals_reached(const struct goals *f, int64_t now_ns, char *why,
                    size_t size);
+/* Whether an experiment ended for this reason, as goals_reached() words it:
+ * then it takes no more trials when it is resumed. */
+bool goals_named(const char *reason);
 /* When maxTrialHours will be over, if no trial begins or ends until then.
  * INT64_MAX: never. */
 int64_t goals_deadline(const struct goals *f, int64_t now_ns);

@@ -8,6 +8,7 @@
 #include "core/visible.h"
 #include "json.h"
 #include "manager/checkpoints.h"
+#include "manager/goals.h"
 #include "manager/parameters.h"
 #include "manager/results.h"
 #include "manager/display.h"
@@ -346,11 +347,22 @@ has_failed(const struct results *r)
     return found;
 }
 
+/* Whether it would refuse trials that are added, as custom_check_open() does.
+ */
+static bool
+takes_no_more(const struct results *r)
+{
+    return r->deterministic ||
+           (r->reason != NULL &&
+            (goals_named(r->reason) ||
+             strstr(r->reason, "maxExperimentDuration is over") != NULL));
+}
+
 /* Prints how those that failed run again, once what they lack is there. */
 static void
 print_retry(FILE *out, const struct results *r)
 {
-    if (r->deterministic || !has_failed(r)) /* that takes no more trials */
+    if (takes_no_more(r) || !has_failed(r))
         return;
     if (r->state == RESULTS_RUNNING)
         visible_printf(out, "retry:  tunepipe trial retry %s --failed\n",

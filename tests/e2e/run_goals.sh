@@ -45,7 +45,8 @@ case $TUNEPIPE_TRIAL_ID in
 00002) exec tunepipe trial report --final 6 ;;
 esac
 E
-    run 0 && ended 3 'trial 00002 has 6' && count 1 failed
+    run 0 && ended 3 'trial 00002 has 6' && count 1 failed &&
+        lacks out 'retry:'
 }
 check "stopValue is for final results of trials that did not fail" not_final
 

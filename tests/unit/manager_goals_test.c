@@ -26,6 +26,7 @@ is_over(const struct goals *f, int64_t now_ns)
     char why[200] = "";
     bool over = goals_reached(f, now_ns, why, sizeof why);
 
+    CHECK_EQ(over, goals_named(why));
     CHECK_EQ(over, strncmp(why, "finished: ", 10) == 0);
     return over;
 }
