@@ -989,7 +989,7 @@ take_no_more(struct proxy_tuner *t, const struct frame *frame)
         end_request(t, &t->asked, reason);
     } else if (t->owed.n > 0 && reason != NO_LATER) {
         end_requests(t, &t->owed, reason);
-    } else {
+    } else if (t->owed.n == 0) { /* else its NO before crossed a GE */
         proxy_failed(&t->base, "nobody waits for it, expected one for a GE "
                                "at most");
     }
