@@ -418,7 +418,7 @@ class Mine(Tuner):
     bad = [{"pca": 64}, {"pca": 8.5}, {"pca": "9"}, {"pca": True}, {"lr": -0.1},
            {"q": 9.3}, {"step": 4}, {"net": "a"}, {"net": {"_name": "c"}},
            {"net": {"_name": "b", "units": 9}}, {"bit": 2}, {"log": 0},
-           {"net": {"_name": "b", "unit": 1}}]
+           {"net": {"_name": "b", "UNITS": 1}}]
     def ask(self):
         if self.good or self.bad:
             return dict(self.whole, **(self.good or self.bad).pop(0))
@@ -476,7 +476,7 @@ err *for 'step', expected an integer in *1, 9) in steps of 2
 err *it gave 'a' for 'net', expected a dict whose "_name" is one of 'a', 'b'
 err *it gave 9 for 'net/units', expected an integer in *
 err *it gave 2 for 'bit', expected one of 0, 1
-err *it says: ask: ValueError: it lacks 'net/units', which the search space has (it gave 'net/unit')
+err *it says: ask: ValueError: it lacks 'net/units', which the search space has (it gave 'net/UNITS')
 err *it says: ask: ValueError: it lacks 'lr', which the search space has
 noerr *ask() gave 'TRIAL_BUDGET'*
 replay
@@ -545,7 +545,10 @@ E
         ends_silently env TUNEPIPE_SEED=1 TUNEPIPE_TRIAL_DIR=. python3 mine.py &&
         ends_silently env TUNEPIPE_SEED=1 python3 -c 'import mine' || return 1
     echo no_such_thing >> mine.py
-    run 3 && lacks err 'was never called'
+    run 3 && lacks err 'was never called' || return 1
+    sed -i 's/^no_such_thing/tunepipe_tuner.run(Mine())/' mine.py
+    run 3 && has err 'run() is given an object, expected its class: tunepipe_tuner.run(Mine)' &&
+        lacks err 'was never called'
 }
 
 # Started again it draws what it has not drawn, and is told of what there was.

@@ -72,7 +72,8 @@ class Tuner:
                 experiment asks for the same, and this program draws nothing
                 twice when it was started again; behind an ask() that raised
                 the next one draws the same as that did
-    trials      number -> Trial, of all that were given out
+    trials      number -> Trial, of those that this process gave out or found
+                running; of a process before it tell() has the results alone
 
     An exception costs the one call that raised it: people are told, and the
     experiment goes on.  What is printed goes to the dispatcher's messages.
@@ -116,6 +117,13 @@ class Tuner:
 # ---- the search space ----
 
 
+def _nearest(name, names):
+    """That which is most like it, but for capitals; None: none is."""
+    folded = {other.lower(): other for other in names}
+    near = difflib.get_close_matches(name.lower(), folded, 1)
+    return folded[near[0]] if near else None
+
+
 _OF_TUNERS = ("_name", "load_checkpoint_dir", "save_checkpoint_dir")
 
 
@@ -128,9 +136,9 @@ class Space(dict):
                          for name, entry in entries.items())
 
     def __missing__(self, name):
-        near = difflib.get_close_matches(str(name), self, 1)
+        near = _nearest(str(name), self)
         raise KeyError("the search space has no parameter %r%s" % (
-            name, " (did you mean %r?)" % near[0] if near else ""))
+            name, " (did you mean %r?)" % near if near else ""))
 
     def sample(self, rng):
         """Parameters at random: each drawn as the search space says."""
@@ -143,10 +151,10 @@ class Space(dict):
         others = [name for name in values if name not in self]
         for name in self:
             if name not in values:
-                near = difflib.get_close_matches(name, others, 1)
+                near = _nearest(name, others)
                 raise ValueError("it lacks %r, which the search space has%s" % (
                     above + name,
-                    " (it gave %r)" % (above + near[0]) if near else ""))
+                    " (it gave %r)" % (above + near) if near else ""))
             self[name].check(values[name], above + name)
 
     def extra(self, values, above=""):
@@ -159,8 +167,8 @@ class Space(dict):
                     yield from branches[value["_name"]].extra(
                         value, above + name + "/")
             elif name not in _OF_TUNERS and not name.isupper():
-                near = difflib.get_close_matches(name, self, 1)
-                yield above + name, above + near[0] if near else None
+                near = _nearest(name, self)
+                yield above + name, above + near if near else None
 
 
 class Parameter:
@@ -536,6 +544,9 @@ def run(kind, *args, **kwargs):
     The object is made, with these arguments, when the search space is known.
     """
     atexit.unregister(_miss_run)
+    if not isinstance(kind, type):
+        sys.exit("tunepipe_tuner: error: run() is given an object, expected its "
+                 "class: tunepipe_tuner.run(%s)" % type(kind).__name__)
     if os.isatty(0):
         sys.exit("this is a tuner, which tunepipe starts: tuner: {name: exec, "
                  "classArgs: {command: [python3, %s]}}" %
