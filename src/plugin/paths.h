@@ -18,9 +18,9 @@ struct err;
 struct plugin_paths;
 
 /* What an error about a name that was not found ends with. */
-#define PLUGIN_PATHS_HINT                                                 \
-    "; for one of yours give the folder of its file by --plugin-path or " \
-    "TUNEPIPE_PLUGIN_PATH"
+#define PLUGIN_PATHS_HINT                                               \
+    "; one of yours: {plugin: FILE} in an experiment, else the folder " \
+    "of its file by --plugin-path or TUNEPIPE_PLUGIN_PATH"
 
 /* Reads the environment; `option` is the text of --plugin-path, or NULL. To be
  * called before any thread is started. */

@@ -88,7 +88,7 @@ hinted() {
     shift
     "$T" replay "$LOG" "$@" > out 2> err
     [ $? = 3 ] && has err "$text" &&
-        grep -q "; for one of yours give the folder of its file by --plugin-path" err
+        grep -q "; one of yours: {plugin: FILE} in an experiment, else the folder of its file by --plugin-path" err
 }
 
 refused() {
