@@ -45,13 +45,14 @@ add_counts(struct json_writer *w, const struct results *r)
         n[trial_state_of(r->items[i].status)]++;
     for (int state = 0; state < TRIAL_STATES; state++)
         failed += trial_is_failure((enum trial_state)state) ? n[state] : 0;
-    named = n[TRIAL_SUCCEEDED] + failed + n[TRIAL_CANCELLED] + n[TRIAL_PAUSED] +
-            n[TRIAL_INTERRUPTED];
+    named = n[TRIAL_SUCCEEDED] + failed + n[TRIAL_TIMED_OUT] +
+            n[TRIAL_CANCELLED] + n[TRIAL_PAUSED] + n[TRIAL_INTERRUPTED];
     json_add_unsigned(w, "done", r->n - n[TRIAL_INTERRUPTED]);
     json_add_unsigned(w, "running", 0);
     json_add_unsigned(w, "waiting", 0);
     json_add_unsigned(w, "failed", failed);
     json_add_unsigned(w, "stopped", r->n - named);
+    json_add_unsigned(w, "timed_out", n[TRIAL_TIMED_OUT]);
     json_add_unsigned(w, "cancelled", n[TRIAL_CANCELLED]);
     json_add_unsigned(w, "paused", n[TRIAL_PAUSED]);
     json_add_unsigned(w, "interrupted", n[TRIAL_INTERRUPTED]);

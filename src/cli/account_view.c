@@ -44,17 +44,21 @@ add_time(struct buf *out, double seconds)
 static void
 add_counts(struct buf *out, struct jval a)
 {
-    static const char *const more[] = {"waiting",   "failed", "stopped",
-                                       "cancelled", "paused", "interrupted",
-                                       "unended"};
+    static const struct {
+        const char *key, *words;
+    } more[] = {{"waiting", "waiting"},         {"failed", "failed"},
+                {"stopped", "stopped"},         {"timed_out", "timed out"},
+                {"cancelled", "cancelled"},     {"paused", "paused"},
+                {"interrupted", "interrupted"}, {"unended", "unended"}};
 
     buf_printf(out, "%llu", count_of(a, "done"));
     if (count_of(a, "max_trials") > 0)
         buf_printf(out, "/%llu", count_of(a, "max_trials"));
     buf_printf(out, " done, %llu running", count_of(a, "running"));
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (count_of(a, more[i]) > 0)
-            buf_printf(out, ", %llu %s", count_of(a, more[i]), more[i]);
+        if (count_of(a, more[i].key) > 0)
+            buf_printf(out, ", %llu %s", count_of(a, more[i].key),
+                       more[i].words);
 }
 
 static void

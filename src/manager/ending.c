@@ -100,16 +100,17 @@ ending_record(void *ctx, const struct attempt_end *end)
 {
     const struct trial *t = end->trial;
     struct ending *e = ctx;
+    const char *by = trial_ended_by(t, e->has_assessor);
     struct err err = {0};
     int rc;
 
     if (end->how == ATTEMPT_LEFT && trial_began(t) &&
-        experiment_folder_add_interrupted(e->folder, t, end->seconds, &err) !=
-            0)
+        experiment_folder_add_interrupted(e->folder, t, by, end->seconds,
+                                          &err) != 0)
         progress_warn(e->progress, "tunepipe: warning: %s", err.text);
     if (end->how != ATTEMPT_JUDGED || t->past.recorded)
         return;
-    rc = experiment_folder_add_result(e->folder, t, end->seconds, &err);
+    rc = experiment_folder_add_result(e->folder, t, by, end->seconds, &err);
 
     e->due.due = write_held;
     e->due.of = e;
@@ -236,6 +237,8 @@ ending_count(struct ending *e, const struct result *r, const char *id)
         p->set_aside++;
     else if (trial_is_failure(state))
         p->failed++;
+    else if (state == TRIAL_TIMED_OUT)
+        p->timed_out++;
     else if (state == TRIAL_CANCELLED)
         p->cancelled++;
     else if (state != TRIAL_SUCCEEDED)

@@ -31,6 +31,7 @@ struct ending {
     struct deadlines *deadlines;
     struct experiment_end *end;
     bool has_pattern; /* metrics.pattern */
+    bool has_assessor;
 
     uint64_t n_results;  /* trials with a final result that did not fail */
     struct deadline due; /* what is held of the results is tried again */

@@ -357,7 +357,8 @@ experiment_folder_flush(struct experiment_folder *f, struct err *err)
 /* Appends the line of a trial to `out`. */
 static int
 add_line(const struct experiment_folder *f, const struct trial *t,
-         double duration_s, struct buf *out, struct err *err)
+         const char *ended_by, double duration_s, struct buf *out,
+         struct err *err)
 {
     const double none = (double)NAN;
     struct json_writer w;
@@ -377,7 +378,7 @@ add_line(const struct experiment_folder *f, const struct trial *t,
     json_add_number(&w, "prepare_s",
                     t->prepare_ns > 0 ? (double)t->prepare_ns / 1e9 : none);
     json_add_text(&w, "why", t->why);
-    json_add_text(&w, "ended_by", trial_ended_by(t));
+    json_add_text(&w, "ended_by", ended_by);
     if (t->origin.how != ORIGIN_NONE) {
         snprintf(from, sizeof from, "%05llu",
                  (unsigned long long)t->origin.from);
@@ -402,17 +403,18 @@ add_line(const struct experiment_folder *f, const struct trial *t,
 
 int
 experiment_folder_add_result(struct experiment_folder *f, const struct trial *t,
-                             double duration_s, struct err *err)
+                             const char *ended_by, double duration_s,
+                             struct err *err)
 {
-    if (add_line(f, t, duration_s, &f->held, err) != 0)
+    if (add_line(f, t, ended_by, duration_s, &f->held, err) != 0)
         return -1;
     return experiment_folder_flush(f, err);
 }
 
 int
 experiment_folder_add_interrupted(const struct experiment_folder *f,
-                                  const struct trial *t, double duration_s,
-                                  struct err *err)
+                                  const struct trial *t, const char *ended_by,
+                                  double duration_s, struct err *err)
 {
     struct buf line;
     int fd, rc = open_part(f, FOLDER_INTERRUPTED, O_WRONLY | O_CREAT | O_APPEND,
@@ -421,7 +423,7 @@ experiment_folder_add_interrupted(const struct experiment_folder *f,
     if (rc != 0)
         return -1;
     buf_init(&line, LINE_MAX_BYTES);
-    rc = add_line(f, t, duration_s, &line, err);
+    rc = add_line(f, t, ended_by, duration_s, &line, err);
     if (rc == 0 && file_write_all(fd, line.data, line.len, err) != 0)
         rc = err_place(err, "%s/%s", f->path, FOLDER_INTERRUPTED);
     buf_fini(&line);

@@ -57,12 +57,13 @@ void experiment_folder_close(struct experiment_folder *f);
 /* Appends the line of a trial that has ended.  Where a failure may pass, such
  * as a full disk, the line is held, and that is no failure. */
 int experiment_folder_add_result(struct experiment_folder *f,
-                                 const struct trial *t, double duration_s,
-                                 struct err *err);
+                                 const struct trial *t, const char *ended_by,
+                                 double duration_s, struct err *err);
 
 /* Appends the line of an attempt that was interrupted, to a file of its own. */
 int experiment_folder_add_interrupted(const struct experiment_folder *f,
-                                      const struct trial *t, double duration_s,
+                                      const struct trial *t,
+                                      const char *ended_by, double duration_s,
                                       struct err *err);
 /* Writes the lines that are held, as far as possible; where not all are written
  * err tells why, else it is as before.  -1: trying again will not help. */

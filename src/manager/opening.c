@@ -250,7 +250,8 @@ init_ends(struct manager *m)
                                 .live = &m->live,
                                 .deadlines = &m->deadlines,
                                 .end = &m->end,
-                                .has_pattern = x->metrics_pattern != NULL};
+                                .has_pattern = x->metrics_pattern != NULL,
+                                .has_assessor = x->assessor.line != 0};
     m->repeat = (struct repeat){.custom = &m->custom,
                                 .folder = &m->folder,
                                 .live = &m->live,

@@ -119,6 +119,8 @@ write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
         buf_printf(out, ", %llu failed", (unsigned long long)p->failed);
     if (p->stopped > 0)
         buf_printf(out, ", %llu stopped", (unsigned long long)p->stopped);
+    if (p->timed_out > 0)
+        buf_printf(out, ", %llu timed out", (unsigned long long)p->timed_out);
     if (p->cancelled > 0)
         buf_printf(out, ", %llu cancelled", (unsigned long long)p->cancelled);
     if (p->interrupted > 0)

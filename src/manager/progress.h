@@ -23,7 +23,7 @@ struct progress {
     bool minimize;
 
     uint64_t max_trials; /* 0: no limit */
-    uint64_t done, running, preparing, failed, stopped, cancelled;
+    uint64_t done, running, preparing, failed, stopped, timed_out, cancelled;
     uint64_t interrupted; /* attempts, which no other number counts */
     uint64_t set_aside;   /* trials that are paused */
     uint64_t unread;      /* lines that found no room and are lost */

@@ -164,7 +164,7 @@ publish_decision(struct publish *p, const struct trial *t)
         EVENT_TEXT("decision", t->stop == STOP_ASSESSOR
                                    ? "stop"
                                    : trial_stop_name(t->stop)),
-        EVENT_TEXT("by", t->stop == STOP_ASSESSOR ? "assessor" : "tuner"),
+        EVENT_TEXT("by", trial_ended_by(t, p->x->assessor.line != 0)),
         EVENT_COUNT("reports", trial_reports(t)),
         EVENT_NUMBER("value", t->latest.given ? t->latest.value : NAN),
         EVENT_FIELDS_END,

@@ -145,12 +145,12 @@ warn_beyond_budget(const struct running *r, const struct trial *t)
         return; /* n.finals == 0: the result is the one at its budget */
     p->beyond_budget_once = true;
     progress_warn(p,
-                  "tunepipe: warning: trial %s reported %llu times "
+                  "tunepipe: warning: trial %s came to report %llu "
                   "with " TRIAL_BUDGET_PARAMETER " %.4g: the tuner goes by "
                   "report %llu, tables by its final result, of more steps; it "
                   "should end at its budget, as should others like it",
-                  t->id, (unsigned long long)n.intermediates, t->budget,
-                  (unsigned long long)t->reached_at + 1);
+                  t->id, (unsigned long long)(t->step + n.intermediates),
+                  t->budget, (unsigned long long)(t->step + t->reached_at) + 1);
 }
 
 bool

@@ -129,6 +129,7 @@ status_write(const struct manager *m, uint64_t rows, struct buf *out)
     json_add_unsigned(&w, "waiting", count_waiting(m));
     json_add_unsigned(&w, "failed", m->progress.failed);
     json_add_unsigned(&w, "stopped", m->progress.stopped);
+    json_add_unsigned(&w, "timed_out", m->progress.timed_out);
     json_add_unsigned(&w, "cancelled", m->progress.cancelled);
     json_add_unsigned(&w, "paused", m->progress.set_aside);
     json_add_unsigned(&w, "interrupted", m->progress.interrupted);

@@ -11,10 +11,11 @@ struct manager;
 
 /* Appends {"experiment", "folder", "pid", "state", "concurrency", "max_trials",
  * "max_duration_s", "elapsed_s", "done", "running", "waiting", "failed",
- * "stopped", "paused", "optimize_mode", "best": {"trial", "value"}, "trials":
- * [...]}; the limits and best may be null.  Of the live trials, in their order,
- * at most `rows`: {"trial", "attempt", "status", "latest", "reports",
- * "elapsed_s", "recent": [values, oldest first], "parameters"}. */
+ * "stopped", "timed_out", "cancelled", "paused", "interrupted",
+ * "optimize_mode", "best": {"trial", "value"}, "trials": [...]}; the limits and
+ * best may be null.  Of the live trials, in their order, at most `rows`:
+ * {"trial", "attempt", "status", "latest", "reports", "elapsed_s", "recent":
+ * [values, oldest first], "parameters"}. */
 void status_write(const struct manager *m, uint64_t rows, struct buf *out);
 
 #endif

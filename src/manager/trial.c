@@ -477,13 +477,13 @@ trial_explain_no_final(struct buf *out, const char *why, bool has_pattern,
 }
 
 const char *
-trial_ended_by(const struct trial *t)
+trial_ended_by(const struct trial *t, bool has_assessor)
 {
     const struct outcome *o = &t->outcome;
 
     switch (t->stop) {
     case STOP_ASSESSOR:
-        return "assessor";
+        return has_assessor ? "assessor" : "tuner";
     case STOP_TIMEOUT:
     case STOP_IDLE:
         return "clock";

@@ -215,8 +215,9 @@ const char *trial_state_name(enum trial_state state);
  * count, and it may be tried again. */
 bool trial_is_failure(enum trial_state state);
 /* Whose doing the end was: "itself", "assessor", "tuner", "clock", "user",
- * "signal", "system" or, of an interrupted one, "manager"; t has ended. */
-const char *trial_ended_by(const struct trial *t);
+ * "signal", "system" or, of an interrupted one, "manager"; t has ended.  One
+ * that a tuner stops is told from one of an assessor by there being none. */
+const char *trial_ended_by(const struct trial *t, bool has_assessor);
 /* The other way round; TRIAL_STATES: no such word. */
 enum trial_state trial_state_of(const char *name);
 /* The first state that has this word of NNI's. */

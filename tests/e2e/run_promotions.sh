@@ -136,7 +136,7 @@ tunepipe trial report --final 3
 E
     sed -i 's|sh ./trial.sh|exec sh ./trial.sh|' e.yml
     run 0 && count 1 succeeded &&
-        has err 'trial 00000 reported 3 times with TRIAL_BUDGET 1: the tuner goes by report 1, tables'
+        has err 'trial 00000 came to report 3 with TRIAL_BUDGET 1: the tuner goes by report 1, tables'
 }
 check "one with a result of more than its budget is told of" ends_late
 

@@ -123,7 +123,7 @@ TEST(manager_origin_and_how_who_was_told_to_end_is_judged)
         t->final.given = rows[i].final;
         CHECK_EQ(trial_judge(t, &o), rows[i].state);
         CHECK_EQ(t->why[0] == '\0', rows[i].state != TRIAL_FAILED);
-        CHECK_STR(trial_ended_by(t), "tuner");
+        CHECK_STR(trial_ended_by(t, false), "tuner");
         trial_free(t);
     }
 }

@@ -86,7 +86,11 @@ TEST(manager_trial_that_failed_for_want_of_memory)
     CHECK_STR(t->why, "signal 9 (Killed)");
     t->outcome = o;
     t->ended_ns = 1;
-    CHECK_STR(trial_ended_by(t), "system");
+    CHECK_STR(trial_ended_by(t, true), "system");
+    t->stop = STOP_ASSESSOR;
+    CHECK_STR(trial_ended_by(t, true), "assessor");
+    CHECK_STR(trial_ended_by(t, false), "tuner");
+    t->stop = STOP_NOT;
     o = (struct outcome){.kind = OUTCOME_EXITED, .out_of_memory = true};
     t->final.given = true; /* it went well all the same */
     CHECK_EQ(trial_judge(t, &o), TRIAL_SUCCEEDED);
