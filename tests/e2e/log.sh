@@ -145,7 +145,7 @@ replays_a_part() {
 replay_refuses() {
     unset TUNEPIPE_PLUGIN_PATH
     status 3 tunepipe replay "$logs/awkward.log" 2> err &&
-        grep -q "no tuner 'later'.*; for one of yours give .* --plugin-path" err &&
+        grep -q "no tuner 'later'.*; one of yours: .* --plugin-path" err &&
         status 5 tunepipe replay nowhere 2> err &&
         status 3 tunepipe replay 2> err
 }
