@@ -176,8 +176,7 @@ attempts_unbegun(struct attempts *a, struct trial *t, const struct run_end *end)
              end->outcome.text[0] != '\0' ? end->outcome.text
                                           : "its wrapper could not begin");
     attempts_replace(a, t, next);
-    placing_again(a->placing, next,
-                  &err); /* EAGAIN passes: it is offered again */
+    placing_again(a->placing, next, &err); /* as EAGAIN passes */
     return true;
 }
 

@@ -55,8 +55,8 @@ void attempts_replace(struct attempts *a, struct trial *t, struct trial *next);
 /* Starts it again as a new attempt, or leaves it where the manager has to stop;
  * frees t. */
 void attempts_restart_or_leave(struct attempts *a, struct trial *t);
-/* Whether it could not even be begun, for now: it is offered a place again, as
- * where starting it fails; t is freed then. */
+/* Whether the attempt could not even be begun, for a reason that may pass: its
+ * trial is offered a place again, as where starting it fails; t is freed. */
 bool attempts_unbegun(struct attempts *a, struct trial *t,
                       const struct run_end *end);
 

@@ -133,10 +133,10 @@ bool space_find_lacking(const struct space *s, const char *name, size_t len,
 int space_encode(const struct space *s, struct jval parameters, double *x,
                  struct err *err);
 
-/* The same for parameters of which some are missing: these are drawn from the
- * prior, by the seed alone, below a choice that is given for the element that
- * it names.  A key that no dimension has is an error here, with the nearest
- * that one has. */
+/* Encodes parameters of which some are missing, as space_encode(): these are
+ * drawn from the prior, by the seed alone, below a choice that is given for the
+ * element that it names.  A key that no dimension has is an error here, with
+ * the nearest that one has. */
 int space_complete(const struct space *s, struct jval parameters, uint64_t seed,
                    double *x, struct err *err);
 

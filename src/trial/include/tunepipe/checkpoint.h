@@ -287,7 +287,8 @@ tp_report_checkpoint(double value, const char *folder)
     return tp_report_checkpoint_json(text, folder);
 }
 
-/* The same, and it waits until the result is judged: as tp_report_sync(). */
+/* Reports a result with its checkpoint and waits until it is judged, as
+ * tp_report_sync() does. */
 static inline int
 tp_report_sync_checkpoint_json(const char *json, const char *folder)
 {

@@ -292,8 +292,9 @@ tp_param_double(const char *name, double fallback)
     return fallback;
 }
 
-/* The same for a whole number.  "32.0" and "1e3" (uniform may give such) are
- * whole numbers, "32.5" and what does not fit a long are not. */
+/* The value of a whole parameter, as tp_param_double() has it of others.
+ * "32.0" and "1e3" (uniform may give such) are whole numbers, "32.5" and what
+ * does not fit a long are not. */
 static inline long
 tp_param_long(const char *name, long fallback)
 {
