@@ -187,13 +187,12 @@ exec "$root$prefix/bin/tunepipe" dispatch --tuner random
 E
     PYTHONPATH=/mine run_tunepipe run e.yml || return 1
     cat "$folder/pythonpath" "$folder/tunerpath"
-    cmp "$folder/pythonpath" "$folder/tunerpath" || return 1
     cmp "$(cut -d: -f2 "$folder/tunerpath")/tunepipe_tuner.py" \
         "$TP_SOURCE/tuners/exec/tunepipe_tuner.py" || return 1
-    module=$(cut -d: -f2 "$folder/pythonpath")/tunepipe.py
+    package=$(cut -d: -f2 "$folder/pythonpath")/tunepipe
     grep -q '^/mine:' "$folder/pythonpath" &&
-        [ "$module" -ef "$root$prefix/share/tunepipe/tunepipe.py" ] &&
-        cmp "$module" "$TP_SOURCE/src/trial/tunepipe.py"
+        [ "$package" -ef "$root$prefix/share/tunepipe/python/tunepipe" ] &&
+        diff -r -x __pycache__ "$package" "$TP_SOURCE/src/python/tunepipe"
 }
 
 listed() {
