@@ -157,6 +157,7 @@ status_of(const struct rerun_outcome *out)
         return 128 + o->number;
     case OUTCOME_UNSTARTED:
         return 127;
+    case OUTCOME_DECLARED:
     case OUTCOME_LOST:
         break;
     }
@@ -192,6 +193,9 @@ describe(const struct outcome *o, char *text, size_t size)
         return;
     case OUTCOME_UNSTARTED:
         snprintf(text, size, "could not be started: %s", o->text);
+        return;
+    case OUTCOME_DECLARED:
+        snprintf(text, size, "told to have failed: %s", o->text);
         return;
     case OUTCOME_LOST:
         snprintf(text, size, "lost: %s",

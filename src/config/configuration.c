@@ -231,7 +231,8 @@ take_kept_space(struct reader *r, struct draft *d)
 }
 
 static void
-read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
+read_tree(struct reader *r, struct draft *d, const struct yaml_node *root,
+          enum experiment_use use)
 {
     if (root->kind != YAML_MAP) {
         reader_problem(r, root->line, "the document",
@@ -243,8 +244,13 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root)
         take_kept_space(r, d);
         spacekey_check(r, d, root);
         wishes_check(r, &d->x.wishes);
-        check_folder(r, d, root);
-        if (d->x.trial_command.text == NULL &&
+        if (use == EXPERIMENT_STUDY && yaml_get(root, "trialCommand") == NULL &&
+            yaml_get(root, "trainingService") == NULL)
+            d->x.platform = PLATFORM_client;
+        if (d->x.platform != PLATFORM_client)
+            check_folder(r, d, root);
+        if (d->x.platform != PLATFORM_client &&
+            d->x.trial_command.text == NULL &&
             yaml_get(root, "trialCommand") == NULL)
             reader_problem(r, root->line, "trialCommand", "is required");
     }
@@ -299,7 +305,7 @@ read_draft(struct draft *d, const char *path, const char *as,
         v1_convert(&r, root);
         if (d->x.overrides != NULL && root->kind == YAML_MAP)
             overrides_put(&r, root, d->x.overrides);
-        read_tree(&r, d, root);
+        read_tree(&r, d, root, use);
     }
     yaml_free(root);
     rc = problems_check(problems, err);
@@ -358,12 +364,13 @@ experiment_read(const char *path, enum experiment_use use,
 }
 
 struct experiment *
-experiment_read_checked(const char *path, const char *overrides,
-                        experiment_check *check, struct problems *problems,
-                        struct problems *notes, struct err *err)
+experiment_read_checked(const char *path, enum experiment_use use,
+                        const char *overrides, experiment_check *check,
+                        struct problems *problems, struct problems *notes,
+                        struct err *err)
 {
-    return read_one(path, NULL, NULL, overrides, EXPERIMENT_RUN, check,
-                    problems, notes, err);
+    return read_one(path, NULL, NULL, overrides, use, check, problems, notes,
+                    err);
 }
 
 struct experiment *
@@ -371,6 +378,6 @@ experiment_read_kept(const char *path, const char *original, const char *space,
                      const char *overrides, struct problems *problems,
                      struct err *err)
 {
-    return read_one(path, original, space, overrides, EXPERIMENT_RUN, NULL,
+    return read_one(path, original, space, overrides, EXPERIMENT_STUDY, NULL,
                     problems, NULL, err);
 }

@@ -6,10 +6,12 @@
  *
  *   {"command": "status"}     a request; its other members are the command's
  *   {"answer": {...}}         done
- *   {"error": "TEXT"}         not done, and nothing was changed
+ *   {"error": "TEXT"}         not done, and nothing was changed; with
+ *                             "over": true it never will be
  *
- * A request is answered before the next one of the same connection is read;
- * `watch` and `wait` are answered more often, and later.  One thread. */
+ * A request may have an "id", an integer from 0, which its answers then have,
+ * too: one is answered before the next one of the same connection is read, but
+ * `watch`, `wait`, `ask` and `report` more often, or later.  One thread. */
 #ifndef CONTROL_CONTROL_H
 #define CONTROL_CONTROL_H
 

@@ -25,13 +25,16 @@ struct control_connection {
     struct control_connection *next;
     uint64_t number; /* its alone, as epoll reports it */
     int fd;
-    struct buf in;       /* not taken yet */
-    struct buf out;      /* not written yet */
-    uint32_t events;     /* that epoll was asked for */
-    bool leaves;         /* once `out` is written */
-    bool gone;           /* its connection is broken */
-    bool watches;        /* is told how things stand, */
-    uint64_t watch_rows; /* with so many trials */
+    struct buf in;          /* not taken yet */
+    struct buf out;         /* not written yet */
+    uint32_t events;        /* that epoll was asked for */
+    bool leaves;            /* once `out` is written */
+    bool gone;              /* its connection is broken */
+    pid_t pid;              /* its process; 0: not known here */
+    struct control_tag tag; /* of the request that is being handled */
+    bool watches;           /* is told how things stand, */
+    uint64_t watch_rows;    /* with so many trials */
+    struct control_tag watch_tag;
     struct control_subscription *subscriptions;
 };
 
@@ -53,26 +56,33 @@ write_out(struct control_connection *client)
     }
 }
 
-/* `text` is what the answer holds, JSON, or an error. */
+/* What a line says: an answer, which is JSON, or an error. */
+enum saying { ANSWER, REFUSAL, REFUSAL_FOR_GOOD };
+
 static void
-add_line(struct buf *out, bool ok, const char *text, size_t len)
+add_line(struct buf *out, struct control_tag tag, enum saying saying,
+         const char *text, size_t len)
 {
     struct json_writer w = json_begin_object(out);
 
-    if (ok)
+    if (tag.given)
+        json_add_unsigned(&w, "id", tag.id);
+    if (saying == ANSWER)
         buf_add(json_value(&w, "answer"), text, len);
     else
         json_add_string(&w, "error", text, len);
+    if (saying == REFUSAL_FOR_GOOD)
+        json_add_bool(&w, "over", true);
     json_close(&w);
     buf_add_char(out, '\n');
 }
 
 /* An answer that does not fit into `out` costs the connection. */
 static void
-send_line(struct control_connection *client, bool ok, const char *text,
-          size_t len)
+send_line(struct control_connection *client, struct control_tag tag,
+          enum saying saying, const char *text, size_t len)
 {
-    add_line(&client->out, ok, text, len);
+    add_line(&client->out, tag, saying, text, len);
     if (client->out.failed)
         client->gone = true;
 }
@@ -84,6 +94,13 @@ control_watch(struct control_connection *client, uint64_t rows)
 {
     client->watches = true;
     client->watch_rows = rows;
+    client->watch_tag = client->tag;
+}
+
+pid_t
+control_peer(const struct control_connection *client)
+{
+    return client->pid;
 }
 
 /* A client that has not read the line before is told the next time. */
@@ -98,7 +115,7 @@ tell_watcher(const struct control_service *service,
     buf_init(&text, CONTROL_REPLY_MAX);
     service->describe(service->ctx, client->watch_rows, &text);
     if (buf_check(&text, "the answer", NULL) == 0)
-        send_line(client, true, text.data, text.len);
+        send_line(client, client->watch_tag, ANSWER, text.data, text.len);
     buf_fini(&text);
 }
 
@@ -113,6 +130,7 @@ control_subscribe(struct control_connection *client, uint64_t times,
         return NULL;
     }
     *sub = (struct control_subscription){.left = times,
+                                         .tag = client->tag,
                                          .client = client,
                                          .next = client->subscriptions,
                                          .link = &client->subscriptions};
@@ -127,7 +145,7 @@ control_subscribe(struct control_connection *client, uint64_t times,
 static void
 answer_later(struct control_subscription *sub, const char *object)
 {
-    send_line(sub->client, true, object, strlen(object));
+    send_line(sub->client, sub->tag, ANSWER, object, strlen(object));
     write_out(sub->client);
 }
 
@@ -140,6 +158,15 @@ control_subscription_end(struct control_subscription *sub, const char *object)
     if (sub->next != NULL)
         sub->next->link = sub->link;
     free(sub);
+}
+
+void
+control_subscription_refuse(struct control_subscription *sub, const char *text,
+                            bool for_good)
+{
+    send_line(sub->client, sub->tag, for_good ? REFUSAL_FOR_GOOD : REFUSAL,
+              text, strlen(text));
+    control_subscription_end(sub, NULL);
 }
 
 void
@@ -266,7 +293,8 @@ check_keys(const struct control_command *command, struct jval request,
 
     while (jval_next(&it)) {
         size_t n = 0;
-        bool known = strcmp(it.key, "command") == 0;
+        bool known =
+            strcmp(it.key, "command") == 0 || strcmp(it.key, "id") == 0;
 
         for (; n < CONTROL_KEYS_MAX && command->keys[n] != NULL; n++)
             known = known || strcmp(it.key, command->keys[n]) == 0;
@@ -276,6 +304,19 @@ check_keys(const struct control_command *command, struct jval request,
                 nearest_hint(it.key, command->keys, n, hint, sizeof hint));
     }
     return 0;
+}
+
+static int
+read_tag(struct jval object, struct control_tag *tag, struct err *err)
+{
+    struct jval v;
+
+    *tag = (struct control_tag){.given = jval_type(object) == JSON_OBJECT &&
+                                         jval_get(object, "id", &v)};
+    if (!tag->given || jval_uint(v, &tag->id))
+        return 0;
+    tag->given = false;
+    return err_set(err, ERR_INPUT, "id: expected an integer from 0");
 }
 
 static int
@@ -289,6 +330,8 @@ handle(struct control_connection *client, struct jval object, struct buf *reply,
     struct jval v;
     size_t len;
 
+    if (read_tag(object, &client->tag, err) != 0)
+        return -1;
     if (jval_type(object) != JSON_OBJECT)
         return err_set(err, ERR_INPUT, "expected an object, not %s",
                        jval_type_name(object));
@@ -309,11 +352,13 @@ take_request(struct control_connection *client, const char *line, size_t len)
     struct json *doc = json_parse(line, len, JSON_UNIQUE, &err);
     struct buf reply;
 
+    client->tag.given = false;
     buf_init(&reply, CONTROL_REPLY_MAX);
     if (doc == NULL || handle(client, json_root(doc), &reply, &err) != 0)
-        send_line(client, false, err.text, strlen(err.text));
+        send_line(client, client->tag, REFUSAL, err.text, strlen(err.text));
     else if (reply.len > 0)
-        send_line(client, true, reply.data, reply.len);
+        send_line(client, client->tag, ANSWER, reply.data, reply.len);
+    client->tag.given = false;
     buf_fini(&reply);
     json_free(doc);
 }
@@ -326,7 +371,7 @@ refuse_long(struct control_connection *client)
                        "a request of more than %d bytes: expected one line",
                        CONTROL_LINE_MAX);
 
-    send_line(client, false, text, (size_t)len);
+    send_line(client, client->tag, REFUSAL, text, (size_t)len);
     buf_clear(&client->in);
     client->leaves = true;
 }
@@ -393,29 +438,31 @@ serve(struct control_connection *client, uint32_t events)
 
 /* The experiment's owner is, and root, who may do anything. */
 static bool
-is_allowed(int fd)
+is_allowed(int fd, pid_t *pid)
 {
-    struct ucred peer;
+    struct ucred peer = {0};
     socklen_t len = sizeof peer;
     char text[160];
     struct buf line;
     int n;
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-        (peer.uid == geteuid() || peer.uid == 0))
+        (peer.uid == geteuid() || peer.uid == 0)) {
+        *pid = peer.pid;
         return true;
+    }
     n = snprintf(text, sizeof text,
                  "this experiment is user %ld's: no other user may control it",
                  (long)geteuid());
     buf_init(&line, CONTROL_LINE_MAX);
-    add_line(&line, false, text, (size_t)n);
+    add_line(&line, (struct control_tag){0}, REFUSAL, text, (size_t)n);
     send(fd, line.data, line.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     buf_fini(&line);
     return false;
 }
 
 static void
-admit(struct control_server *s, int fd)
+admit(struct control_server *s, int fd, pid_t pid)
 {
     struct control_connection *client = calloc(1, sizeof *client);
     struct epoll_event e = {.events = EPOLLIN};
@@ -427,6 +474,7 @@ admit(struct control_server *s, int fd)
     client->server = s;
     client->number = ++s->n_admitted;
     client->fd = fd;
+    client->pid = pid;
     client->events = EPOLLIN;
     buf_init(&client->in, CONTROL_LINE_MAX);
     buf_init(&client->out, CONTROL_PENDING_MAX);
@@ -457,18 +505,19 @@ static void
 accept_client(struct control_server *s)
 {
     int fd = accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    pid_t pid = 0;
 
     if (fd < 0 && (errno == EMFILE || errno == ENFILE))
         turn_away(s);
     if (fd < 0)
         return;
-    if (!is_allowed(fd)) {
+    if (!is_allowed(fd, &pid)) {
         close(fd);
         return;
     }
     if (s->n_clients == CONTROL_CLIENTS_MAX)
         drop_most_silent(s);
-    admit(s, fd);
+    admit(s, fd, pid);
 }
 
 /* ---- in the owner's loop ---- */

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct buf;
 struct control_connection;
@@ -25,6 +26,12 @@ struct err;
 #define CONTROL_FDS_MAX (CONTROL_CLIENTS_MAX + 4)
 #define CONTROL_KEYS_MAX 4
 #define CONTROL_COMMANDS_MAX 64
+
+/* The `id` of a request, if it has one. */
+struct control_tag {
+    uint64_t id;
+    bool given;
+};
 
 /* Borrowed for the call. */
 struct control_request {
@@ -90,6 +97,9 @@ void control_server_serve(struct control_server *s);
  * monotonic time when to call again, or INT64_MAX. */
 int64_t control_server_settle(struct control_server *s, int64_t now_ns);
 
+/* The client's process; 0: it is none of this machine's, or not seen here. */
+pid_t control_peer(const struct control_connection *client);
+
 /* From now on the client is told how things stand when they change. */
 void control_watch(struct control_connection *client, uint64_t rows);
 
@@ -97,6 +107,7 @@ void control_watch(struct control_connection *client, uint64_t rows);
 struct control_subscription {
     uint64_t source; /* the owner's, for control_service.cancel() */
     uint64_t left;   /* answers to come */
+    struct control_tag tag;
     struct control_connection *client;
     struct control_subscription *next, **link; /* of the client's */
 };
@@ -111,5 +122,8 @@ void control_subscription_answer(struct control_subscription *sub,
 /* Frees it, after a last answer unless that is NULL. */
 void control_subscription_end(struct control_subscription *sub,
                               const char *object);
+/* Frees it after an error; for_good: asking again is in vain. */
+void control_subscription_refuse(struct control_subscription *sub,
+                                 const char *text, bool for_good);
 
 #endif

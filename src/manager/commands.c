@@ -358,7 +358,10 @@ cancel(void *manager, uint64_t listener)
 {
     struct manager *m = manager;
 
-    events_off(&m->publish.events, listener);
+    if (listener & STUDY_SOURCE)
+        study_cancel(&m->study, listener);
+    else
+        events_off(&m->publish.events, listener);
 }
 
 static int
@@ -551,6 +554,63 @@ commands_watch(void *ctx, const struct control_request *request,
     return 0;
 }
 
+/* ---- of a study ---- */
+
+static int
+commands_ask(void *ctx, const struct control_request *request,
+             struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+
+    (void)reply; /* it is answered by and by */
+    return study_ask(&m->study, request, err);
+}
+
+static int
+commands_tell(void *ctx, const struct control_request *request,
+              struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+
+    return study_tell(&m->study, request, reply, err);
+}
+
+static int
+commands_report(void *ctx, const struct control_request *request,
+                struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+
+    return study_report(&m->study, request, reply, err);
+}
+
+static int
+commands_look(void *ctx, const struct control_request *request,
+              struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+
+    return study_look(&m->study, request, reply, err);
+}
+
+static int
+commands_release(void *ctx, const struct control_request *request,
+                 struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+
+    return study_release(&m->study, request, false, reply, err);
+}
+
+static int
+commands_leave(void *ctx, const struct control_request *request,
+               struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+
+    return study_release(&m->study, request, true, reply, err);
+}
+
 /* ---- the table ---- */
 
 static const struct control_command table[] = {
@@ -568,6 +628,12 @@ static const struct control_command table[] = {
     {"continue", {NULL}, commands_continue},
     {"stop", {"now"}, commands_stop},
     {"wait", {"event", "count", "timeout_ms"}, commands_wait},
+    {"ask", {"n", "detached"}, commands_ask},
+    {"tell", {"trial", "value", "failed", "again"}, commands_tell},
+    {"report", {"trial", "value", "sequence"}, commands_report},
+    {"look", {"trial"}, commands_look},
+    {"release", {"trials"}, commands_release},
+    {"leave", {NULL}, commands_leave},
 };
 
 void

@@ -92,6 +92,16 @@ make_top(struct experiment_folder *f, const struct experiment *x,
 }
 
 static int
+take_top(struct experiment_folder *f, const char *into, struct err *err)
+{
+    f->path = strdup(into);
+    if (f->path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    f->id = strrchr(f->path, '/') + 1;
+    return 0;
+}
+
+static int
 write_part(const struct experiment_folder *f, const char *name,
            const char *text, size_t len, struct err *err)
 {
@@ -291,12 +301,13 @@ make_trials(const struct experiment_folder *f, struct err *err)
  * there. */
 int
 experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
-                       uint64_t seed, struct err *err)
+                       const char *into, uint64_t seed, struct err *err)
 {
     *f = EXPERIMENT_FOLDER_CLOSED;
     f->seed = seed;
     buf_init(&f->held, HELD_MAX);
-    if (make_top(f, x, err) != 0 || copy_config(f, x, err) != 0 ||
+    if ((into != NULL ? take_top(f, into, err) : make_top(f, x, err)) != 0 ||
+        copy_config(f, x, err) != 0 ||
         write_part(f, FOLDER_SPACE, x->search_space, strlen(x->search_space),
                    err) != 0 ||
         imports_keep(x, f->path, err) != 0 || make_trials(f, err) != 0 ||

@@ -35,11 +35,12 @@ struct experiment_folder {
     }
 
 /* Makes the folder WORKING_FOLDER/ID, where ID is the experiment's name, made
- * fit for a file, and the time, and fills it.  On failure what was made stays.
+ * fit for a file, and the time, or takes the empty folder `into` (absolute;
+ * NULL: there is none), and fills it.  On failure what was made stays.
  */
 int experiment_folder_make(struct experiment_folder *f,
-                           const struct experiment *x, uint64_t seed,
-                           struct err *err);
+                           const struct experiment *x, const char *into,
+                           uint64_t seed, struct err *err);
 
 /* Takes over a folder whose manager has died or has ended: takes its lock, and
  * drops a line of its results that was cut off.  `path` is absolute and the

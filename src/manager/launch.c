@@ -35,15 +35,26 @@ find_python_folder(void)
 
 /* What the experiment wants of its trials' machine, and the kind cannot. */
 static int
-check_kind(const struct runner_ops *kind, const struct wishes *w,
+check_kind(const struct runner_ops *kind, const struct experiment *x,
            struct err *err)
 {
+    const struct wishes *w = &x->wishes;
     const char *lacks = NULL;
 
     if (wishes_reserve(w) && !(kind->can & RUNNER_MEMORY))
         lacks = "trialMemory";
     else if (w->devices > 0 && !(kind->can & RUNNER_DEVICES))
         lacks = "trialGpuNumber";
+    else if (kind->can & RUNNER_PROGRAMS)
+        return 0;
+    else if (x->trial_command.text != NULL)
+        lacks = "trialCommand";
+    else if (x->prepare_command.text != NULL)
+        lacks = "prepareCommand";
+    else if (x->metrics_pattern != NULL)
+        lacks = "metrics.pattern";
+    else if (x->deterministic)
+        lacks = "deterministic";
     if (lacks == NULL)
         return 0;
     return err_set(err, ERR_CONFIG,
@@ -64,9 +75,8 @@ launch_open(struct launch *l, const struct runner_ops *kind,
         return err_errno(err, ERR_SYSTEM, "cannot tell where tunepipe lies");
     l->python_folder = find_python_folder();
     setup.program_folder = l->program_folder;
-    return check_kind(kind, &x->wishes, err) != 0
-               ? -1
-               : kind->open(&l->runner, &setup, err);
+    return check_kind(kind, x, err) != 0 ? -1
+                                         : kind->open(&l->runner, &setup, err);
 }
 
 void
@@ -129,8 +139,10 @@ run_task(const struct launch *l, const struct runner_task *task,
          struct err *err)
 {
     char *home = runner_phase_folder(&task->phase);
-    int rc = trial_folder_write_command(home, task->cwd, task->command,
-                                        task->env, err);
+    int rc = task->command == NULL
+                 ? 0
+                 : trial_folder_write_command(home, task->cwd, task->command,
+                                              task->env, err);
 
     free(home);
     if (rc == 0)
@@ -155,24 +167,31 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
     };
     struct runner_task task = task_of(l, t, prepares, command);
     bool saves = l->runner->ops->can & RUNNER_CHECKPOINTS;
+    bool programs = l->runner->ops->can & RUNNER_PROGRAMS;
     char *saving = NULL, *restore = NULL;
     struct environment env = {0};
     struct buf filled;
-    int rc;
+    int rc = 0;
 
     buf_init(&filled, TEXT_MAX);
-    rc = launch_command(l, prepares ? l->prepare_command : l->command,
-                        parameters, &filled, err);
+    if (programs)
+        rc = launch_command(l, prepares ? l->prepare_command : l->command,
+                            parameters, &filled, err);
     command[2] = buf_text(&filled);
+    if (!programs)
+        task.command = NULL;
+    task.parameters = &parameters;
     if (rc == 0 && saves)
         rc = checkpoints_begin(l->checkpoints, t, err);
     if (rc == 0)
         rc = trial_folder_write_origin(t, err);
     if (rc == 0 && saves) {
-        of.saving = saving = checkpoints_saving(l->checkpoints, t);
-        of.restore = restore = checkpoints_restore(l->checkpoints, t);
+        task.saving = of.saving = saving =
+            checkpoints_saving(l->checkpoints, t);
+        task.restore = of.restore = restore =
+            checkpoints_restore(l->checkpoints, t);
     }
-    if (rc == 0)
+    if (rc == 0 && programs)
         rc = environment_make(&env, &of, t, parameters, err);
     task.env = env.vars;
     if (rc == 0)

@@ -180,6 +180,8 @@ recognise_end(struct manager *m)
     if (m->dispatcher.retry.due && !m->end.interrupting &&
         (m->outcome->initialized || m->options->resume != NULL))
         return; /* the next dispatcher is to be told of these ends */
+    if (study_holds(&m->study))
+        return;
     switch (scheduler_end(&m->scheduler)) {
     case SCHEDULER_GOING:
         return;
@@ -207,9 +209,10 @@ recognise_end(struct manager *m)
 static void
 watch_idle(struct manager *m, int64_t now)
 {
-    bool idle = m->dispatcher.phase == PHASE_STARTING ||
-                (m->dispatcher.phase == PHASE_RUNNING &&
-                 m->scheduler.live == 0 && !m->scheduler.paused);
+    bool idle =
+        m->dispatcher.phase == PHASE_STARTING ||
+        (m->dispatcher.phase == PHASE_RUNNING && m->scheduler.live == 0 &&
+         !m->scheduler.paused && (!m->study.serves || m->study.n_asks > 0));
     char who[300];
 
     if (!idle || m->idle_told)
@@ -239,6 +242,7 @@ expire(struct manager *m)
     coordinator_judge(&m->coordinator, now);
     dispatcher_expire(&m->dispatcher, now);
     watch_idle(m, now);
+    study_expire(&m->study, now);
     if (now >= m->coordinator.deadline_ns) {
         m->coordinator.deadline_ns = INT64_MAX;
         experiment_ends(&m->end, MANAGER_DURATION,
@@ -263,6 +267,7 @@ timeout(struct manager *m)
                deadlines_nearest(&m->deadlines));
     at = least(at, m->coordinator.deadline_ns);
     at = least(at, m->idle_deadline_ns);
+    at = least(at, study_deadline(&m->study, now));
     at = least(at, dispatcher_deadline(&m->dispatcher));
     if (!m->end.known)
         at = least(at, goals_deadline(&m->goals, now));
@@ -286,9 +291,12 @@ settle(struct manager *m)
     expire(m);
     if (m->reading.unread.first != NULL)
         running_read_on(&m->running);
+    study_count(&m->study);
     starting_go(&m->starting);
     if (m->dispatcher.phase == PHASE_RUNNING && !m->exchange.held)
         m->delivery.ops->go(&m->delivery);
+    study_refuse(&m->study);
+    study_ready(&m->study);
     m->progress.running = m->live.running;
     if (m->dispatcher.phase == PHASE_STARTING ||
         m->dispatcher.phase == PHASE_RUNNING)

@@ -256,6 +256,18 @@ init_ends(struct manager *m)
                                 .folder = &m->folder,
                                 .live = &m->live,
                                 .progress = &m->progress};
+    m->study = (struct study){.x = x,
+                              .options = m->options,
+                              .launch = &m->launch,
+                              .control = &m->control,
+                              .dispatcher = &m->dispatcher,
+                              .end = &m->end,
+                              .live = &m->live,
+                              .placing = &m->placing,
+                              .reading = &m->reading,
+                              .running = &m->running,
+                              .scheduler = &m->scheduler,
+                              .starting = &m->starting};
     m->absent = (struct absent){.x = x, .progress = &m->progress};
     m->saved_from = (struct saved_from){.progress = &m->progress};
 }
@@ -349,7 +361,7 @@ open_folder(struct manager *m, struct err *err)
         return experiment_folder_open(&m->folder, o->resume, seed, err);
     if (!m->x->has_seed && draw_seed(&seed, err) != 0)
         return -1;
-    return experiment_folder_make(&m->folder, m->x, seed, err);
+    return experiment_folder_make(&m->folder, m->x, o->into, seed, err);
 }
 
 /* What trials are launched with; the folder is open. */
@@ -413,6 +425,7 @@ subscribe(struct manager *m)
     attempt_ends_on(ends, coordinator_hear_end, &m->coordinator);
     attempt_ends_on(ends, failing_count, &m->failing);
     attempt_ends_on(ends, publish_hear_end, &m->publish);
+    attempt_ends_on(ends, study_hear_end, &m->study);
 }
 
 int
@@ -440,6 +453,7 @@ manager_open(struct manager *m, struct err *err)
                          x->minimize, err) != 0 ||
         publish_open(&m->publish, m->launch.program_folder, err) != 0)
         return -1;
+    study_open(&m->study);
     commands_open(m);
     m->checkpoints.lockstep = x->deterministic;
     tell_launch(m);
@@ -467,6 +481,7 @@ manager_close(struct manager *m)
         trial_free(t);
     }
     control_server_close(&m->control);
+    study_close(&m->study);
     progress_close(&m->progress);
     exchange_close(&m->exchange);
     tail_close(&m->dispatcher.words);

@@ -31,6 +31,11 @@ struct unanswered_report {
 
 struct unanswered {
     int fd; /* of the FIFO; -1: not open, nobody waits */
+    /* Who is told instead, of the trial `of`; NULL: it is the FIFO. */
+    void (*hear)(void *ctx, uint64_t of, int64_t end,
+                 enum report_answer answer);
+    void *ctx;
+    uint64_t of;
     struct unanswered_report *first;
 };
 

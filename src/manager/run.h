@@ -28,6 +28,12 @@ struct manager_options {
     const char *resume; /* absolute: the folder of an experiment that goes
                            on; NULL: a new one */
     bool retry_failed;  /* only to resume: trials that failed run again */
+    const char *into;   /* absolute, an empty folder: becomes the experiment's;
+                           NULL: a new one in the working folder */
+    /* Of a study, which then ends when nobody has used it for a while: it can
+     * be used.  NULL: it goes on until it is stopped. */
+    void (*ready)(void *ctx);
+    void *ready_ctx;
 };
 
 struct manager_outcome {

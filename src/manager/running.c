@@ -78,7 +78,7 @@ running_exited(struct running *r, struct trial *t)
     if (t->past.restored && t->outcome.alone && attempts_unseen(r->attempts, t))
         t->stop = STOP_INTERRUPT; /* as of a trial whose wrapper is gone when
                                      this manager comes: see restore.c */
-    if (t->past.restored && attempts_in_vain(r->attempts, t))
+    if ((t->past.restored || end.again) && attempts_in_vain(r->attempts, t))
         attempts_restart_or_leave(r->attempts, t);
     else
         running_finish(r, t);
@@ -120,6 +120,8 @@ note_exit(struct running *r, const struct trial *t, enum trial_state state)
         snprintf(status, sizeof status, "%s", STATUS_INTERRUPTED);
     else if (o->kind == OUTCOME_LOST)
         snprintf(status, sizeof status, "lost");
+    else if (o->kind == OUTCOME_DECLARED)
+        snprintf(status, sizeof status, "failed");
     else
         snprintf(status, sizeof status, "%s %d",
                  o->kind == OUTCOME_EXITED      ? "exited"
@@ -258,11 +260,11 @@ press(struct running *r, struct trial *t)
 {
     dues_set(r->dues, t, TRIAL_DUE_LIMIT, INT64_MAX);
     dues_set(r->dues, t, TRIAL_DUE_IDLE, INT64_MAX);
-    if (ends_by_itself(r, t))
+    if (!ends_by_itself(r, t))
+        stopping_terminate(r->stopping, t);
+    else if (!(t->run->runner->ops->can & RUNNER_LASTS))
         dues_set(r->dues, t, TRIAL_DUE_TERM,
                  clock_monotonic_ns() + r->x->grace_ms * 1000000);
-    else
-        stopping_terminate(r->stopping, t);
     unanswered_answer_all(&t->unanswered, trial_answer(t));
 }
 
@@ -373,7 +375,11 @@ running_interrupt_all(struct running *r)
     r->end->interrupting = true;
     for (t = r->live->first; t != NULL; t = next) {
         next = t->next;
-        running_stop(r, t, STOP_INTERRUPT);
+        if (t->state == TRIAL_RUNNING &&
+            t->run->runner->ops->can & RUNNER_LASTS)
+            attempts_leave(r->attempts, t);
+        else
+            running_stop(r, t, STOP_INTERRUPT);
     }
 }
 

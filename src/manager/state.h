@@ -41,6 +41,7 @@
 #include "manager/sources.h"
 #include "manager/starting.h"
 #include "manager/stopping.h"
+#include "manager/study.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,6 +90,7 @@ struct manager {
     struct failing failing;   /* retried, reported, or the run halted */
     struct ending ending;     /* the end: told, recorded, shown */
     struct repeat repeat;     /* trials that ended, once more */
+    struct study study;       /* trials for those who ask for them */
 
     /* The loop */
     struct sources sources;

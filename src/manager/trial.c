@@ -342,6 +342,11 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
         snprintf(t->why, sizeof t->why, "could not be started: %s",
                  outcome->text);
         return TRIAL_FAILED;
+    case OUTCOME_DECLARED:
+        snprintf(t->why, sizeof t->why, "%s",
+                 outcome->text[0] != '\0' ? outcome->text
+                                          : "told to have failed");
+        return TRIAL_FAILED;
     case OUTCOME_LOST:
         break;
     }

@@ -81,7 +81,10 @@ static const struct trial_step table[TRIAL_STATES][TRIAL_EVENTS] =
                 [TRIAL_ON_CANCEL] =
                     DOES(TRIAL_FEED | TRIAL_RECORD | TRIAL_PRESS),
                 [TRIAL_ON_INTERRUPT] =
-                    DOES(TRIAL_FEED | TRIAL_RECORD | TRIAL_HALT | TRIAL_PRESS),
+                    {
+                        .to = BIT(TRIAL_INTERRUPTED),
+                        .effects = TRIAL_FEED | TRIAL_RECORD | TRIAL_HALT |
+                                   TRIAL_PRESS},
                 [TRIAL_ON_DONE] = DOES(TRIAL_TERMINATE),
                 [TRIAL_ON_DEFIANCE] = DOES(TRIAL_TERMINATE),
             },

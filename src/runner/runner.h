@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 struct err;
+struct jval;
 struct run;
 struct runner;
 struct trial;
@@ -26,6 +27,11 @@ enum {
                                save there; else they are given no such place */
     RUNNER_MEMORY = 2,      /* trialMemory: a trial is kept to it */
     RUNNER_DEVICES = 4,     /* trialGpuNumber: a trial has them to itself */
+    RUNNER_PROGRAMS = 8,    /* a phase is a program with an environment; else
+                               prepareCommand, and what comes of programs
+                               alone, are not had */
+    RUNNER_LASTS = 16,      /* who runs a trial goes on when its manager is
+                               told to stop: the next one adopts it */
 };
 
 struct runner_setup {
@@ -42,8 +48,11 @@ struct runner_phase {
 struct runner_task {
     struct trial *trial; /* whose phase it is; never looked into */
     struct runner_phase phase;
+    const struct jval *parameters; /* as trials are given them */
+    const char *saving, *restore; /* of checkpoints; NULL: none */
     const char *cwd;
-    const char *const *command; /* ends with NULL, as does env */
+    const char *const *command; /* ends with NULL, as does env; NULL, as is
+                                   env: without RUNNER_PROGRAMS */
     char *const *env;
     const char *cgroup; /* the control group it runs in; "": none, but */
     uint64_t limit;     /* each process is kept to so many bytes; 0: to none */
@@ -61,6 +70,7 @@ struct run_end {
     struct outcome outcome;
     bool unbegun; /* nothing was begun, for want of something that may come
                      back: it may be started again as if for the first time */
+    bool again;   /* who ran it has gone, which tells nothing of the trial */
 };
 
 enum run_stop {

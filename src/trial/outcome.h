@@ -14,12 +14,14 @@ enum outcome_kind {
     OUTCOME_EXITED,
     OUTCOME_SIGNALLED,
     OUTCOME_UNSTARTED,
+    OUTCOME_DECLARED, /* who ran it says that it failed, and why */
 };
 
 struct outcome {
     enum outcome_kind kind;
     int number;         /* exit status or signal */
-    char text[256];     /* UNSTARTED: why; LOST: the last line of its wrapper */
+    char text[256];     /* UNSTARTED, DECLARED: why; LOST: the last line of its
+                           wrapper */
     bool out_of_memory; /* set by the caller who finds that it lacked memory */
     bool abandoned; /* the wrapper has ended it, because no manager came back */
     /* The wrapper has ended it, because of a signal to the wrapper. */

@@ -418,7 +418,7 @@ read_with(const char *text, const char *overrides)
     problems_init(&problems);
     problems_init(&notes);
     err_clear(&err);
-    return experiment_read_checked("e.yml", overrides, NULL, &problems, &notes,
+    return experiment_read_checked("e.yml", EXPERIMENT_RUN, overrides, NULL, &problems, &notes,
                                    &err);
 }
 

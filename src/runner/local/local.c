@@ -433,7 +433,8 @@ local_clear(struct runner *r, const struct runner_phase *phase)
 
 const struct runner_ops runner_local = {
     .name = "local",
-    .can = RUNNER_CHECKPOINTS | RUNNER_MEMORY | RUNNER_DEVICES,
+    .can =
+        RUNNER_CHECKPOINTS | RUNNER_MEMORY | RUNNER_DEVICES | RUNNER_PROGRAMS,
     .descriptors = 2,
     .open = local_open,
     .close = local_close,

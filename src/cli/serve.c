@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  Whoever begins a server holds a lock on the folder itself meanwhile,
+ * so that of many one does, and the others find it.  The server's words go into
+ * a pipe until it can be asked: when that ends without a server, they tell why.
+ * From then on they go into a file of the study. */
+#include "cli/serve.h"
+
+#include "cli/checked.h"
+#include "cli/kept.h"
+#include "cli/verb.h"
+#include "config/experiment.h"
+#include "control/client.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/own.h"
+#include "core/problems.h"
+#include "history/folder.h"
+#include "json.h"
+#include "manager/budget.h"
+#include "manager/manager.h"
+#include "manager/results.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SERVER_LOG "server.log"
+#define WORDS_MAX 65536
+
+struct serving {
+    const char *verb;
+    char *folder; /* absolute */
+    int lock_fd;  /* of the folder; -1 */
+    const char *config;
+    struct experiment *x; /* as the configuration says; NULL: none was given */
+};
+
+/* The absolute path of a folder of which all but the last part exists, to be
+ * freed; NULL: it does not. */
+static char *
+absolute(const char *folder, struct err *err)
+{
+    char *there = realpath(folder, NULL), *copy, *slash, *parent, *path = NULL;
+    size_t len = strlen(folder);
+
+    if (there != NULL || errno != ENOENT || len == 0) {
+        if (there == NULL)
+            err_errno(err, ERR_CONFIG, "%s: cannot open", folder);
+        return there;
+    }
+    copy = strdup(folder);
+    if (copy == NULL)
+        return NULL;
+    while (len > 1 && copy[len - 1] == '/')
+        copy[--len] = '\0';
+    slash = strrchr(copy, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    parent = realpath(slash == NULL ? "." : slash == copy ? "/" : copy, NULL);
+    if (parent == NULL)
+        err_errno(err, ERR_CONFIG, "%s: cannot open", copy);
+    else if ((path = file_join(parent, slash != NULL ? slash + 1 : copy)) ==
+             NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    free(parent);
+    free(copy);
+    return path;
+}
+
+static int
+lock_folder(struct serving *s, struct err *err)
+{
+    if (s->x != NULL && mkdir(s->folder, 0700) != 0 && errno != EEXIST)
+        return err_errno(err, ERR_CONFIG, "%s: cannot make the folder",
+                         s->folder);
+    s->lock_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->lock_fd < 0 && errno == ENOENT)
+        return err_set(err, ERR_CONFIG,
+                       "%s: there is no study yet, and --config is not given",
+                       s->folder);
+    if (s->lock_fd < 0)
+        return err_errno(err, ERR_CONFIG, "%s: cannot open", s->folder);
+    if (own_check(s->folder, 0, err) != 0)
+        return -1;
+    while (flock(s->lock_fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return err_errno(err, ERR_SYSTEM, "%s: cannot lock", s->folder);
+    return 0;
+}
+
+static bool
+is_empty(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry;
+    bool empty = dir != NULL;
+
+    while (dir != NULL && empty && (entry = readdir(dir)) != NULL)
+        empty =
+            strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (dir != NULL)
+        closedir(dir);
+    return empty;
+}
+
+static bool
+has_experiment(const char *folder)
+{
+    char *path = file_join(folder, FOLDER_EXPERIMENT);
+    bool there = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return there;
+}
+
+/* ---- a study that is there ---- */
+
+static bool
+is_other_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a != b : strcmp(a, b) != 0;
+}
+
+static bool
+is_other_algorithm(const struct algorithm *a, const struct algorithm *b)
+{
+    return is_other_text(a->name, b->name) ||
+           is_other_text(a->plugin, b->plugin) ||
+           is_other_text(a->class_name, b->class_name) ||
+           is_other_text(a->args, b->args);
+}
+
+static bool
+has_other_filters(const struct experiment *a, const struct experiment *b)
+{
+    bool other = a->n_filters != b->n_filters;
+
+    for (size_t i = 0; !other && i < a->n_filters; i++)
+        other = is_other_algorithm(&a->filters[i], &b->filters[i]);
+    return other;
+}
+
+/* What decides which trials come is as it was. */
+static int
+compare(const struct serving *s, const struct experiment *kept, struct err *err)
+{
+    const struct experiment *x = s->x;
+    const struct {
+        const char *key;
+        bool other;
+    } keys[] = {
+        {"searchSpace", is_other_text(x->search_space, kept->search_space)},
+        {"direction", x->minimize != kept->minimize},
+        {"tuner", is_other_algorithm(&x->tuner, &kept->tuner)},
+        {"assessor", is_other_algorithm(&x->assessor, &kept->assessor)},
+        {"filters, constraints", has_other_filters(x, kept)},
+        {"seed", x->has_seed && x->seed != kept->seed},
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].other)
+            return err_set(err, ERR_CONFIG,
+                           "%s: is a study with another %s: expected the same "
+                           "as in its " FOLDER_CONFIG ", or another folder",
+                           s->folder, keys[i].key);
+    return 0;
+}
+
+static int
+check_kept(const struct serving *s, const struct results *r,
+           const struct experiment *kept, struct err *err)
+{
+    if (kept->platform != PLATFORM_client)
+        return err_set(err, ERR_CONFIG,
+                       "%s: is no study: its manager runs its trials, by "
+                       "trialCommand",
+                       s->folder);
+    if (s->x != NULL && compare(s, kept, err) != 0)
+        return -1;
+    return kept_check_own(r, err) != 0 || kept_check_plugins(kept, err) != 0
+               ? -1
+               : 0;
+}
+
+/* What lives takes the limit that the configuration names. */
+static int
+raise_limit(const struct serving *s, struct err *err)
+{
+    struct json *answer = NULL;
+    struct jval object;
+    struct json_writer w;
+    struct buf request;
+    int rc;
+
+    if (s->x == NULL || s->x->max_trials == 0)
+        return 0;
+    buf_init(&request, 256);
+    w = json_begin_object(&request);
+    json_add_text(&w, "command", "update");
+    json_add_unsigned(&w, "max_trials", s->x->max_trials);
+    json_close(&w);
+    rc = control_ask(s->folder, buf_text(&request), &answer, &object, err);
+    json_free(answer);
+    buf_fini(&request);
+    return rc;
+}
+
+static bool
+lives(const char *folder)
+{
+    struct control_client c;
+    bool there = control_client_open(&c, folder, NULL) == 0;
+
+    if (there)
+        control_client_close(&c);
+    return there;
+}
+
+/* ---- the daemon ---- */
+
+/* It can be asked: whoever began it need not hear more. */
+static void
+ready(void *ctx)
+{
+    const struct serving *s = ctx;
+    char *path = file_join(s->folder, SERVER_LOG);
+    int fd =
+        path == NULL
+            ? -1
+            : open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                   0600);
+
+    if (fd < 0)
+        fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        dup2(fd, STDOUT_FILENO);
+        dup2(fd, STDERR_FILENO);
+        close(fd);
+    }
+    free(path);
+}
+
+static int
+conduct_study(struct serving *s, const struct experiment *x, bool resumes)
+{
+    struct manager_options options = {
+        .out_fd = STDOUT_FILENO,
+        .err_fd = STDERR_FILENO,
+        .resume = resumes ? s->folder : NULL,
+        .into = s->folder,
+        .ready = ready,
+        .ready_ctx = s,
+    };
+    struct manager_outcome out;
+    struct err err = {0};
+    int rc = manager_run(x, &options, &out, &err);
+
+    free(out.folder);
+    if (rc != 0)
+        return verb_fail(s->verb, &err);
+    return out.ok || out.end == MANAGER_INTERRUPTED ? EXIT_DONE
+           : out.end == MANAGER_CONFIG              ? EXIT_CONFIG
+                                                    : EXIT_FAILED;
+}
+
+/* In the new process, which is a child of nobody's once its parent has gone. */
+static void
+be_server(struct serving *s, const struct experiment *x, bool resumes,
+          int words)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    setsid();
+    dup2(null, STDIN_FILENO);
+    dup2(words, STDOUT_FILENO);
+    dup2(words, STDERR_FILENO);
+    close(null);
+    close(words);
+    close(s->lock_fd); /* the parent's */
+    _exit(conduct_study(s, x, resumes));
+}
+
+/* Passes on what a server that came to nothing has said.  Warnings of one that
+ * serves count as well. */
+static void
+pass_on(const struct buf *words, bool serves)
+{
+    const char *line = words->len > 0 ? words->data : "";
+
+    for (size_t len; *line != '\0'; line += len) {
+        len = strcspn(line, "\n");
+        len += line[len] == '\n';
+        if (!serves || strstr(line, "warning: ") != NULL)
+            fwrite(line, 1, len, stderr);
+    }
+}
+
+static int
+await(const struct serving *s, pid_t pid, int fd)
+{
+    struct buf words;
+    char part[4096];
+    int status = 0;
+    ssize_t n;
+
+    buf_init(&words, WORDS_MAX + sizeof part);
+    while ((n = read(fd, part, sizeof part)) != 0)
+        if (n > 0 && words.len < WORDS_MAX)
+            buf_add(&words, part, (size_t)n);
+        else if (n < 0 && errno != EINTR)
+            break;
+    buf_text(&words);
+    if (lives(s->folder)) {
+        pass_on(&words, true);
+        status = EXIT_DONE;
+    } else {
+        pass_on(&words, false);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        status = WIFEXITED(status) && WEXITSTATUS(status) != EXIT_DONE
+                     ? WEXITSTATUS(status)
+                     : EXIT_FAILED;
+    }
+    buf_fini(&words);
+    return status;
+}
+
+static int
+start(struct serving *s, const struct experiment *x, bool resumes)
+{
+    struct err err = {0};
+    int fds[2], status;
+    pid_t pid;
+
+    fflush(NULL);
+    if (pipe2(fds, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
+        err_errno(&err, ERR_SYSTEM, "cannot start a server");
+        return verb_fail(s->verb, &err);
+    }
+    if (pid == 0)
+        be_server(s, x, resumes, fds[1]);
+    close(fds[1]);
+    status = await(s, pid, fds[0]);
+    close(fds[0]);
+    return status;
+}
+
+/* ---- one that goes on, or is new ---- */
+
+/* Its limit is the greater of what it had and what the configuration says. */
+static void
+set_limit(const struct serving *s, struct experiment *kept)
+{
+    struct budget b = {.max_trials = kept->max_trials,
+                       .max_ms = kept->max_experiment_ms};
+
+    budget_load(&b, s->folder);
+    kept->max_trials =
+        s->x != NULL && s->x->max_trials > 0 ? s->x->max_trials : b.max_trials;
+    kept->max_experiment_ms = b.max_ms;
+}
+
+static int
+go_on(struct experiment *kept, void *ctx)
+{
+    struct serving *s = ctx;
+    struct results *r;
+    struct err err = {0};
+    bool there = lives(s->folder);
+    int rc;
+
+    r = results_load(s->folder, &err);
+    rc = r == NULL ? -1 : check_kept(s, r, kept, &err);
+    results_free(r);
+    if (rc == 0 && there)
+        rc = raise_limit(s, &err);
+    if (rc != 0)
+        return verb_fail(s->verb, &err);
+    if (there)
+        return EXIT_DONE;
+    set_limit(s, kept);
+    return start(s, kept, true);
+}
+
+static int
+serve_locked(struct serving *s)
+{
+    struct err err = {0};
+    struct results *r;
+    int status;
+
+    if (!has_experiment(s->folder)) {
+        if (s->x != NULL && is_empty(s->folder))
+            return start(s, s->x, false);
+        err_set(&err, ERR_CONFIG,
+                is_empty(s->folder) ? "%s: there is no study yet, and --config "
+                                      "is not given"
+                                    : "%s: is no study, and not empty: "
+                                      "expected a study, or a new folder",
+                s->folder);
+        return verb_fail(s->verb, &err);
+    }
+    r = results_load(s->folder, &err);
+    if (r == NULL)
+        return verb_fail(s->verb, &err);
+    status = kept_with(s->verb, r, go_on, s);
+    results_free(r);
+    return status;
+}
+
+static int
+read_config(struct serving *s)
+{
+    struct problems problems;
+    struct err err = {0};
+    int status = EXIT_DONE;
+
+    problems_init(&problems);
+    s->x = checked_read(s->config, &(struct checked){.use = EXPERIMENT_STUDY},
+                        &problems, &err);
+    if (s->x == NULL || problems_check(&problems, &err) != 0)
+        status = checked_refuse(s->verb, &err, &problems);
+    problems_fini(&problems);
+    return status;
+}
+
+int
+serve(const char *verb, const char *folder, const char *config)
+{
+    struct serving s = {.verb = verb, .lock_fd = -1, .config = config};
+    struct err err = {0};
+    int status = EXIT_DONE;
+
+    if (config != NULL)
+        status = read_config(&s);
+    if (status == EXIT_DONE) {
+        s.folder = absolute(folder, &err);
+        status = s.folder == NULL || lock_folder(&s, &err) != 0
+                     ? verb_fail(verb, &err)
+                     : serve_locked(&s);
+    }
+    if (s.lock_fd >= 0)
+        close(s.lock_fd);
+    experiment_free(s.x);
+    free(s.folder);
+    return status;
+}

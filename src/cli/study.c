@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+#include "cli/serve.h"
+#include "cli/verb.h"
+#include "core/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static const char help[] =
+    "usage: tunepipe study DIR --serve [--config FILE]\n"
+    "\n"
+    "A study is an experiment whose trials are run by those who ask for them:\n"
+    "`tunepipe ask`, `tunepipe tell`, a program in Python, C or any language.\n"
+    "All that works on an experiment's folder works on DIR.\n"
+    "\n"
+    "  --serve         returns when the study can be asked: its server lives,\n"
+    "                  or one is started, which ends when nobody uses it\n"
+    "  --config FILE   makes the study where DIR is absent or empty: the keys\n"
+    "                  of tunepipe run without trialCommand; else it has to be\n"
+    "                  the same study, and maxTrialNumber may be another\n"
+    "\n"
+    "Exit status: 0 it can be asked; 1 it cannot be started; 2 usage; 3 no\n"
+    "study, another study, or its configuration is wrong; 5 the command log is\n"
+    "damaged.\n"
+    "\n"
+    "Example: tunepipe study digits --serve --config digits.yml\n";
+
+struct words {
+    const char *config;
+    bool serve;
+};
+
+static const struct option options[] = {
+    {"config", OPTION_TEXT, offsetof(struct words, config), "FILE"},
+    {"serve", OPTION_FLAG, offsetof(struct words, serve), NULL},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+static int
+run(int argc, char **argv)
+{
+    struct words w = {0};
+    struct err err = {0};
+
+    if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0) {
+        if (argc != 2)
+            err_set(&err, ERR_USAGE, "expected one folder; see --help");
+        else if (!w.serve)
+            err_set(&err, ERR_USAGE, "expected --serve; see --help");
+    }
+    return err.code != ERR_NONE ? verb_fail("study", &err)
+                                : serve("study", argv[1], w.config);
+}
+
+const struct verb verb_study = {
+    .name = "study",
+    .summary = "serve those who ask for trials",
+    .help = help,
+    .run = run,
+    .options = options,
+    .n_options = N_OPTIONS,
+    .operand = "FOLDER",
+};

@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/study.h"
+
+#include "config/experiment.h"
+#include "control/server.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/number.h"
+#include "manager/dispatcher.h"
+#include "manager/experiment_end.h"
+#include "manager/launch.h"
+#include "manager/live.h"
+#include "manager/machine.h"
+#include "manager/placing.h"
+#include "manager/reading.h"
+#include "manager/run.h"
+#include "manager/running.h"
+#include "manager/scheduler.h"
+#include "manager/starting.h"
+#include "manager/trial.h"
+#include "runner/client/client.h"
+#include "trial/files.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASKS_MAX 1000u                   /* in one request */
+#define IDLE_NS ((int64_t)200 * 1000000) /* without a client */
+#define LINGER_NS ((int64_t)10000 * 1000000)
+#define VALUE_MAX (TRIAL_METRIC_MAX - 64)
+#define WHY_MAX 200
+#define ANSWER_MAX ((size_t)64 << 20)
+
+/* Who waits for an answer. */
+struct waiter {
+    struct link link;
+    struct control_subscription *sub;
+    pid_t asker;    /* of an ask; 0: the trial is to be nobody's */
+    uint64_t trial; /* of a report, */
+    int64_t end;    /* which ends there in the trial's metrics */
+};
+
+static void
+forget(struct study *s, struct waiter *w)
+{
+    s->n_asks -= w->link.in == &s->asks;
+    list_remove(&w->link);
+    free(w);
+}
+
+static struct waiter *
+wait_in(struct study *s, struct list *in, const struct control_request *request,
+        struct err *err)
+{
+    struct waiter *w = calloc(1, sizeof *w);
+
+    if (w == NULL ||
+        (w->sub = control_subscribe(request->from, 1, err)) == NULL) {
+        free(w);
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    w->sub->source = STUDY_SOURCE | s->n_sources++;
+    list_add(in, NULL, &w->link, w);
+    s->n_asks += in == &s->asks;
+    return w;
+}
+
+static void
+cancel_in(struct study *s, struct list *in, uint64_t source)
+{
+    for (struct link *at = in->first, *next; at != NULL; at = next) {
+        struct waiter *w = at->of;
+
+        next = at->next;
+        if (w->sub->source == source)
+            forget(s, w);
+    }
+}
+
+void
+study_cancel(struct study *s, uint64_t source)
+{
+    cancel_in(s, &s->asks, source);
+    cancel_in(s, &s->reports, source);
+    study_count(s);
+}
+
+/* ---- a trial is given out ---- */
+
+static bool
+take(void *ctx, pid_t *asker)
+{
+    struct study *s = ctx;
+
+    if (s->asks.first == NULL)
+        return false;
+    *asker = ((struct waiter *)s->asks.first->of)->asker;
+    return true;
+}
+
+static void
+write_trial(struct buf *out, const struct runner_task *task)
+{
+    const struct trial *t = task->trial;
+    struct json_writer w = json_begin_object(out);
+
+    json_add_unsigned(&w, "trial", t->number);
+    jval_write(*task->parameters, json_value(&w, "parameters"));
+    json_add_text(&w, "folder", task->phase.folder);
+    json_add_unsigned(&w, "attempt", t->attempt);
+    if (t->budget > 0)
+        json_add_number(&w, "budget", t->budget);
+    if (task->restore != NULL) {
+        json_add_unsigned(&w, "step", t->step);
+        json_add_text(&w, "restore_dir", task->restore);
+    }
+    if (task->saving != NULL)
+        json_add_text(&w, "checkpoint_dir", task->saving);
+    json_close(&w);
+}
+
+static void answer_report(void *ctx, uint64_t trial, int64_t end,
+                          enum report_answer answer);
+
+static void
+hear(struct study *s, struct trial *t)
+{
+    t->unanswered.hear = answer_report;
+    t->unanswered.ctx = s;
+    t->unanswered.of = t->number;
+}
+
+static void
+give(void *ctx, const struct runner_task *task)
+{
+    struct study *s = ctx;
+    struct waiter *w = s->asks.first->of;
+    struct control_subscription *sub = w->sub;
+    struct buf text;
+
+    forget(s, w);
+    hear(s, task->trial);
+    buf_init(&text, ANSWER_MAX);
+    write_trial(&text, task);
+    if (buf_check(&text, "the parameters", NULL) == 0)
+        control_subscription_answer(sub, buf_text(&text));
+    else
+        control_subscription_refuse(sub, "the parameters are too long", false);
+    buf_fini(&text);
+}
+
+void
+study_open(struct study *s)
+{
+    const struct client_server server = {.take = take, .give = give, .ctx = s};
+
+    s->serves = s->x->platform == PLATFORM_client;
+    if (!s->serves)
+        return;
+    client_serve(s->launch->runner, &server);
+    s->lingers = true;
+    s->scheduler->concurrency = ASKS_MAX; /* until they are counted */
+}
+
+void
+study_close(struct study *s)
+{
+    while (s->asks.first != NULL)
+        forget(s, s->asks.first->of);
+    while (s->reports.first != NULL)
+        forget(s, s->reports.first->of);
+}
+
+/* What is given back is for the next one: it does not count any more. */
+void
+study_hear_end(void *ctx, const struct attempt_end *end)
+{
+    struct study *s = ctx;
+
+    if (!s->serves)
+        return;
+    for (struct link *at = s->reports.first, *next; at != NULL; at = next) {
+        struct waiter *w = at->of;
+
+        next = at->next;
+        if (w->trial == end->trial->number)
+            answer_report(s, w->trial, w->end, trial_answer(end->trial));
+    }
+    study_count(s);
+    if (end->how == ATTEMPT_REPLACED && trial_exited(end->trial) &&
+        s->scheduler->concurrency > s->n_asks)
+        s->scheduler->concurrency--;
+}
+
+void
+study_count(struct study *s)
+{
+    uint64_t before = s->scheduler->concurrency;
+
+    if (!s->serves)
+        return;
+    s->scheduler->concurrency = s->n_asks + s->live->running;
+    if (s->scheduler->concurrency > before)
+        placing_stir(s->placing);
+}
+
+/* ---- asked ---- */
+
+static int
+check_serves(const struct study *s, struct err *err)
+{
+    if (s->serves)
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "the experiment runs its trials itself, by trialCommand: "
+                   "nobody can ask for them");
+}
+
+static int
+read_flag(struct jval object, const char *key, bool *out, struct err *err)
+{
+    struct jval v;
+
+    if (!jval_get(object, key, &v) || jval_bool(v, out))
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: expected true or false, not %s", key,
+                   jval_type_name(v));
+}
+
+int
+study_ask(struct study *s, const struct control_request *request,
+          struct err *err)
+{
+    bool detached = false;
+    uint64_t n = 1;
+    struct jval v;
+
+    if (check_serves(s, err) != 0 ||
+        read_flag(request->object, "detached", &detached, err) != 0)
+        return -1;
+    if (jval_get(request->object, "n", &v) &&
+        (!jval_uint(v, &n) || n < 1 || n > ASKS_MAX))
+        return err_set(err, ERR_INPUT, "n: expected an integer from 1 to %u",
+                       ASKS_MAX);
+    if (machine_allow_files(s->n_asks + s->live->running + n,
+                            s->launch->descriptors, err) != 0)
+        return -1;
+    s->lingers = detached;
+    for (uint64_t i = 0; i < n; i++) {
+        struct waiter *w = wait_in(s, &s->asks, request, err);
+
+        if (w == NULL)
+            return -1;
+        w->asker = detached ? 0 : control_peer(request->from);
+    }
+    study_count(s);
+    starting_go(s->starting);
+    return 0;
+}
+
+/* Why no more will come; false: it may. */
+static bool
+is_over(const struct study *s, char *why, size_t size)
+{
+    const struct scheduler *c = s->scheduler;
+
+    if (s->end->known)
+        snprintf(why, size, "%s", s->end->outcome->reason);
+    else if (c->max_trials > 0 && c->started >= c->max_trials)
+        snprintf(why, size, "maxTrialNumber: all %llu trials were given out",
+                 (unsigned long long)c->max_trials);
+    else if (c->exhausted)
+        snprintf(why, size, "nothing more to try after %llu trials",
+                 (unsigned long long)s->live->n_numbers);
+    else
+        return false;
+    return true;
+}
+
+static size_t
+count_waiting(const struct placing *p)
+{
+    size_t n = 0;
+
+    for (const struct link *at = p->trials.first; at != NULL; at = at->next)
+        n++;
+    return n;
+}
+
+void
+study_refuse(struct study *s)
+{
+    const struct scheduler *c = s->scheduler;
+    char why[300] = "the tuner failed to give parameters";
+    bool over;
+    size_t most;
+
+    if (s->asks.first == NULL || (c->owed > 0 && !s->end->known))
+        return;
+    over = is_over(s, why, sizeof why);
+    if (!over && !c->refused)
+        return;
+    most = s->end->known ? 0 : count_waiting(s->placing);
+    while (s->n_asks > most) {
+        struct waiter *w = s->asks.last->of;
+        struct control_subscription *sub = w->sub;
+
+        forget(s, w);
+        control_subscription_refuse(sub, why, over);
+    }
+    study_count(s);
+}
+
+/* ---- told ---- */
+
+/* The trial that a request is about, which runs; NULL: err tells. */
+static struct trial *
+find_trial(struct study *s, const struct control_request *request,
+           struct err *err)
+{
+    uint64_t number = 0;
+    struct trial *t;
+    struct jval v;
+
+    if (check_serves(s, err) != 0)
+        return NULL;
+    if (!jval_get(request->object, "trial", &v) || !jval_uint(v, &number)) {
+        err_set(err, ERR_INPUT, "trial: expected its number");
+        return NULL;
+    }
+    t = live_by_number(s->live, number);
+    if (t != NULL && t->state == TRIAL_RUNNING && client_is_open(t->run)) {
+        s->lingers = client_owner(t->run) == 0;
+        return t;
+    }
+    if (t != NULL && trial_waits(t))
+        err_set(err, ERR_INPUT,
+                "trial %05llu: nobody has asked for it, or it was given back",
+                (unsigned long long)number);
+    else if (number < s->live->n_numbers)
+        err_set(err, ERR_INPUT, "trial %05llu has ended",
+                (unsigned long long)number);
+    else
+        err_set(err, ERR_INPUT,
+                "trial %05llu: there is none, %llu have come so far",
+                (unsigned long long)number,
+                (unsigned long long)s->live->n_numbers);
+    return NULL;
+}
+
+/* Appends a result as trials report it. */
+static int
+write_value(struct jval v, struct buf *out, struct err *err)
+{
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    struct jval number = v;
+    const char *text;
+    double value;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (jval_string(v, &text, NULL) && strcmp(text, words[i]) == 0) {
+            buf_add_text(out, text);
+            return 0;
+        }
+    if (jval_type(v) == JSON_OBJECT && !jval_get(v, "default", &number))
+        return err_set(err, ERR_INPUT,
+                       "value: expected a number as its member \"default\"");
+    if (!jval_number(number, &value))
+        return err_set(err, ERR_INPUT, "value: expected a number, not %s",
+                       jval_type_name(number));
+    jval_write(v, out);
+    return 0;
+}
+
+static int
+read_why(struct jval v, char why[WHY_MAX], struct err *err)
+{
+    const char *text;
+
+    if (!jval_string(v, &text, NULL))
+        return err_set(err, ERR_INPUT, "failed: expected a text, not %s",
+                       jval_type_name(v));
+    snprintf(why, WHY_MAX, "%s", text);
+    for (char *c = why; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    return 0;
+}
+
+/* Whether the trial has ended just as it is told once more. */
+static bool
+was_told(const struct study *s, const struct control_request *request)
+{
+    bool again = false;
+    uint64_t number;
+    struct jval v;
+
+    return read_flag(request->object, "again", &again, NULL) == 0 && again &&
+           jval_get(request->object, "trial", &v) && jval_uint(v, &number) &&
+           number < s->live->n_numbers &&
+           live_by_number(s->live, number) == NULL;
+}
+
+int
+study_tell(struct study *s, const struct control_request *request,
+           struct buf *reply, struct err *err)
+{
+    struct trial *t = find_trial(s, request, err);
+    struct jval value, failed;
+    bool has_value = jval_get(request->object, "value", &value),
+         has_failed = jval_get(request->object, "failed", &failed);
+    char why[WHY_MAX];
+    struct buf line;
+    int rc = 0;
+
+    if (t == NULL && !was_told(s, request))
+        return -1;
+    buf_add_text(reply, "{}");
+    if (t == NULL)
+        return 0;
+    if (has_value && has_failed)
+        return err_set(err, ERR_INPUT, "expected a value, or failed, not both");
+    buf_init(&line, VALUE_MAX);
+    if (has_value) {
+        buf_add_text(&line, TRIAL_METRIC_FINAL);
+        rc = write_value(value, &line, err);
+    } else if (has_failed) {
+        rc = read_why(failed, why, err);
+    }
+    if (rc == 0)
+        rc = buf_check(&line, "value", err);
+    if (rc == 0)
+        rc = client_end(t->run, has_value ? buf_text(&line) : NULL,
+                        has_failed ? why : NULL, err);
+    buf_fini(&line);
+    if (rc == 0)
+        running_exited(s->running, t);
+    return rc;
+}
+
+/* ---- reported ---- */
+
+static void
+write_stop(struct buf *out, enum report_answer answer)
+{
+    struct json_writer w = json_begin_object(out);
+
+    json_add_text(&w, "stop", report_answer_word(answer));
+    json_close(&w);
+}
+
+static void
+answer_report(void *ctx, uint64_t trial, int64_t end, enum report_answer answer)
+{
+    struct study *s = ctx;
+    struct buf text;
+
+    for (struct link *at = s->reports.first; at != NULL; at = at->next) {
+        struct waiter *w = at->of;
+        struct control_subscription *sub = w->sub;
+
+        if (w->trial != trial || w->end != end)
+            continue;
+        forget(s, w);
+        buf_init(&text, 100);
+        write_stop(&text, answer);
+        control_subscription_answer(sub, buf_text(&text));
+        buf_fini(&text);
+        return;
+    }
+}
+
+/* Whether the report is there already, which is said once more. */
+static int
+is_repeated(const struct study *s, const struct trial *t, struct jval request,
+            bool *out, struct err *err)
+{
+    uint64_t before, sequence;
+    struct jval v;
+
+    before = reading_count(s->reading, t).intermediates;
+    *out = false;
+    if (!jval_get(request, "sequence", &v))
+        return 0;
+    if (!jval_uint(v, &sequence) || sequence > before)
+        return err_set(err, ERR_INPUT,
+                       "sequence: expected an integer from 0 to %llu, the "
+                       "number of its reports before",
+                       (unsigned long long)before);
+    *out = sequence < before;
+    return 0;
+}
+
+int
+study_report(struct study *s, const struct control_request *request,
+             struct buf *reply, struct err *err)
+{
+    struct trial *t = find_trial(s, request, err);
+    struct waiter *w = NULL;
+    bool repeated;
+    struct jval value;
+    struct buf line;
+    int rc;
+
+    if (t == NULL || is_repeated(s, t, request->object, &repeated, err) != 0)
+        return -1;
+    if (repeated) {
+        write_stop(reply, trial_answer(t));
+        return 0;
+    }
+    if (!jval_get(request->object, "value", &value))
+        return err_set(err, ERR_INPUT, "value: expected a number");
+    buf_init(&line, VALUE_MAX);
+    buf_add_text(&line, TRIAL_METRIC_INTERMEDIATE);
+    rc = write_value(value, &line, err);
+    buf_add_text(&line, TRIAL_METRIC_HEARS);
+    if (rc == 0)
+        rc = buf_check(&line, "value", err);
+    if (rc == 0 && (w = wait_in(s, &s->reports, request, err)) == NULL)
+        rc = -1;
+    if (rc == 0) {
+        w->trial = t->number;
+        hear(s, t);
+        rc = client_report(t->run, line.data, line.len, &w->end, err);
+    }
+    buf_fini(&line);
+    if (rc == 0)
+        reading_feed(s->reading, t);
+    else if (w != NULL) {
+        control_subscription_end(w->sub, NULL);
+        forget(s, w);
+    }
+    return rc;
+}
+
+int
+study_look(struct study *s, const struct control_request *request,
+           struct buf *reply, struct err *err)
+{
+    const struct trial *t = find_trial(s, request, err);
+
+    if (t == NULL)
+        return -1;
+    write_stop(reply, trial_answer(t));
+    return 0;
+}
+
+/* ---- given back ---- */
+
+static bool
+names(struct jval list, uint64_t number)
+{
+    uint64_t n;
+
+    for (size_t i = 0; i < jval_count(list); i++)
+        if (jval_uint(jval_at(list, i), &n) && n == number)
+            return true;
+    return false;
+}
+
+int
+study_release(struct study *s, const struct control_request *request,
+              bool leaves, struct buf *reply, struct err *err)
+{
+    pid_t who = control_peer(request->from);
+    struct jval list;
+    bool some = jval_get(request->object, "trials", &list);
+
+    if (check_serves(s, err) != 0)
+        return -1;
+    if (some && jval_type(list) != JSON_ARRAY)
+        return err_set(err, ERR_INPUT,
+                       "trials: expected an array of their numbers");
+    for (struct trial *t = s->live->first; t != NULL; t = t->next)
+        if (t->state == TRIAL_RUNNING && t->stop == STOP_NOT &&
+            client_owner(t->run) == who && who != 0 &&
+            (!some || names(list, t->number)))
+            client_give_back(t->run);
+    s->lingers = s->lingers && !leaves;
+    buf_add_text(reply, "{}");
+    return 0;
+}
+
+/* ---- how long it serves ---- */
+
+static bool
+ends_when_idle(const struct study *s)
+{
+    return s->serves && s->options->ready != NULL && !s->end->interrupting;
+}
+
+void
+study_ready(struct study *s)
+{
+    if (s->told || s->dispatcher->phase != PHASE_RUNNING ||
+        s->options->ready == NULL)
+        return;
+    s->told = true;
+    s->options->ready(s->options->ready_ctx);
+}
+
+int64_t
+study_deadline(struct study *s, int64_t now_ns)
+{
+    if (!ends_when_idle(s) || !s->told || s->control->n_clients > 0)
+        s->idle_ns = s->told ? INT64_MAX : s->idle_ns;
+    else if (s->idle_ns == 0 || s->idle_ns == INT64_MAX)
+        s->idle_ns = now_ns + (s->lingers ? LINGER_NS : IDLE_NS);
+    return s->idle_ns == 0 ? INT64_MAX : s->idle_ns;
+}
+
+void
+study_expire(struct study *s, int64_t now_ns)
+{
+    if (s->idle || now_ns < study_deadline(s, now_ns))
+        return;
+    s->idle = true;
+    if (scheduler_end(s->scheduler) != SCHEDULER_GOING)
+        return; /* the end is recognised */
+    experiment_ends(s->end, MANAGER_INTERRUPTED, "nobody asks for trials");
+    running_interrupt_all(s->running);
+}
+
+bool
+study_holds(const struct study *s)
+{
+    return ends_when_idle(s) && !s->idle;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* client.h - the runner of trials that programs of the user's ask for: nothing
+ * is started here.  Who is given a trial, and what becomes of it, is told by
+ * whoever serves those programs (manager/study.h).
+ *
+ * A trial belongs to the process that has asked for it, and when that is gone
+ * it is for another one; one that belongs to nobody stays until it is told.
+ * All that another manager needs is in the trial's folder (trial/files.h):
+ * `asker`, and what the trial comes to: `metrics` and `exit`.  One thread. */
+#ifndef RUNNER_CLIENT_CLIENT_H
+#define RUNNER_CLIENT_CLIENT_H
+
+#include "runner/runner.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+
+/* The server of those who ask. */
+struct client_server {
+    /* Takes one that waits for a trial: its process, 0: it is to belong to
+     * nobody.  False: nobody waits. */
+    bool (*take)(void *ctx, pid_t *asker);
+    /* The one that was taken is given the trial. */
+    void (*give)(void *ctx, const struct runner_task *task);
+    void *ctx;
+};
+
+/* Before the first run begins. */
+void client_serve(struct runner *r, const struct client_server *server);
+
+/* Appends a line to what the trial reports, without its LF; *end is where it
+ * ends.  -1: nothing was appended. */
+int client_report(struct run *run, const char *line, size_t len, int64_t *end,
+                  struct err *err);
+/* The trial has ended: well, with `result`, a line of its metrics, or NULL; or
+ * it has failed, and `failed` tells why in a line.  From then on it can be
+ * ended by run_end().  -1: it has not, nothing was written. */
+int client_end(struct run *run, const char *result, const char *failed,
+               struct err *err);
+/* It is given back: it ends as if its process had gone. */
+void client_give_back(struct run *run);
+/* Whether it may be told anything: it has not ended, nor was it given back. */
+bool client_is_open(const struct run *run);
+/* Whose it is; 0: nobody's. */
+pid_t client_owner(const struct run *run);
+
+#endif
