@@ -15,6 +15,7 @@
 #include "core/file.h"
 #include "core/own.h"
 #include "core/problems.h"
+#include "core/process.h"
 #include "history/folder.h"
 #include "json.h"
 #include "manager/budget.h"
@@ -24,14 +25,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define SERVER_LOG "server.log"
@@ -41,6 +40,7 @@ struct serving {
     const char *verb;
     char *folder; /* absolute */
     int lock_fd;  /* of the folder; -1 */
+    bool foreground;
     const char *config;
     struct experiment *x; /* as the configuration says; NULL: none was given */
 };
@@ -92,7 +92,7 @@ lock_folder(struct serving *s, struct err *err)
         return err_errno(err, ERR_CONFIG, "%s: cannot open", s->folder);
     if (own_check(s->folder, 0, err) != 0)
         return -1;
-    while (flock(s->lock_fd, LOCK_EX) != 0)
+    while (!s->foreground && flock(s->lock_fd, LOCK_EX) != 0)
         if (errno != EINTR)
             return err_errno(err, ERR_SYSTEM, "%s: cannot lock", s->folder);
     return 0;
@@ -233,15 +233,14 @@ static void
 ready(void *ctx)
 {
     const struct serving *s = ctx;
-    char *path = file_join(s->folder, SERVER_LOG);
+    char *path =
+        isatty(STDERR_FILENO) ? NULL : file_join(s->folder, SERVER_LOG);
     int fd =
         path == NULL
             ? -1
             : open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
                    0600);
 
-    if (fd < 0)
-        fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
         dup2(fd, STDOUT_FILENO);
         dup2(fd, STDERR_FILENO);
@@ -250,6 +249,7 @@ ready(void *ctx)
     free(path);
 }
 
+/* Serves, in this process. */
 static int
 conduct_study(struct serving *s, const struct experiment *x, bool resumes)
 {
@@ -273,62 +273,82 @@ conduct_study(struct serving *s, const struct experiment *x, bool resumes)
                                                     : EXIT_FAILED;
 }
 
-/* In the new process, which is a child of nobody's once its parent has gone. */
-static void
-be_server(struct serving *s, const struct experiment *x, bool resumes,
-          int words)
-{
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-    setsid();
-    dup2(null, STDIN_FILENO);
-    dup2(words, STDOUT_FILENO);
-    dup2(words, STDERR_FILENO);
-    close(null);
-    close(words);
-    close(s->lock_fd); /* the parent's */
-    _exit(conduct_study(s, x, resumes));
-}
-
-/* Passes on what a server that came to nothing has said.  Warnings of one that
- * serves count as well. */
+/* Passes on what a server has said: of one that serves its warnings. */
 static void
 pass_on(const struct buf *words, bool serves)
 {
     const char *line = words->len > 0 ? words->data : "";
 
     for (size_t len; *line != '\0'; line += len) {
-        len = strcspn(line, "\n");
-        len += line[len] == '\n';
-        if (!serves || strstr(line, "warning: ") != NULL)
+        const char *end = strchr(line, '\n');
+        bool trouble;
+
+        len = end != NULL ? (size_t)(end - line) + 1 : strlen(line);
+        trouble = memmem(line, len, "warning: ", 9) != NULL ||
+                  (!serves && memmem(line, len, "error: ", 7) != NULL);
+        if (trouble)
             fwrite(line, 1, len, stderr);
     }
 }
 
-static int
-await(const struct serving *s, pid_t pid, int fd)
+/* Reads what the server says until it can be asked, or has ended. */
+static void
+read_words(int fd, struct buf *words)
 {
-    struct buf words;
     char part[4096];
-    int status = 0;
     ssize_t n;
 
-    buf_init(&words, WORDS_MAX + sizeof part);
     while ((n = read(fd, part, sizeof part)) != 0)
-        if (n > 0 && words.len < WORDS_MAX)
-            buf_add(&words, part, (size_t)n);
+        if (n > 0 && words->len < WORDS_MAX)
+            buf_add(words, part, (size_t)n);
         else if (n < 0 && errno != EINTR)
             break;
-    buf_text(&words);
+    buf_text(words);
+}
+
+/* It goes on when this process has ended, and is nobody's child then. */
+static int
+start_daemon(const struct serving *s)
+{
+    char *folder = file_program_folder();
+    char *program = folder == NULL ? NULL : file_join(folder, "tunepipe");
+    const char *argv[] = {program,    "study",   s->folder, "--foreground",
+                          "--config", s->config, NULL};
+    int fds[2] = {-1, -1}, pidfd = -1, status = EXIT_DONE;
+    struct process_spawn how = {.argv = argv, .session = true};
+    struct err err = {0};
+    struct buf words;
+    siginfo_t end;
+
+    if (s->config == NULL)
+        argv[4] = NULL;
+    free(folder);
+    if (program != NULL && pipe2(fds, O_CLOEXEC) == 0) {
+        how.files[0] = PROCESS_NULL;
+        how.files[1] = how.files[2] = fds[1];
+        process_spawn(&how, &pidfd, NULL);
+    }
+    if (pidfd < 0)
+        err_errno(&err, ERR_SYSTEM, "cannot start a server");
+    free(program);
+    if (fds[1] >= 0)
+        close(fds[1]);
+    if (pidfd < 0) {
+        if (fds[0] >= 0)
+            close(fds[0]);
+        return verb_fail(s->verb, &err);
+    }
+    buf_init(&words, WORDS_MAX + 4096);
+    read_words(fds[0], &words);
+    close(fds[0]);
     if (lives(s->folder)) {
         pass_on(&words, true);
-        status = EXIT_DONE;
+        close(pidfd);
     } else {
         pass_on(&words, false);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            continue;
-        status = WIFEXITED(status) && WEXITSTATUS(status) != EXIT_DONE
-                     ? WEXITSTATUS(status)
+        end = process_reap(&pidfd);
+        status = end.si_code == CLD_EXITED && end.si_status != EXIT_DONE
+                     ? end.si_status
                      : EXIT_FAILED;
     }
     buf_fini(&words);
@@ -338,21 +358,7 @@ await(const struct serving *s, pid_t pid, int fd)
 static int
 start(struct serving *s, const struct experiment *x, bool resumes)
 {
-    struct err err = {0};
-    int fds[2], status;
-    pid_t pid;
-
-    fflush(NULL);
-    if (pipe2(fds, O_CLOEXEC) != 0 || (pid = fork()) < 0) {
-        err_errno(&err, ERR_SYSTEM, "cannot start a server");
-        return verb_fail(s->verb, &err);
-    }
-    if (pid == 0)
-        be_server(s, x, resumes, fds[1]);
-    close(fds[1]);
-    status = await(s, pid, fds[0]);
-    close(fds[0]);
-    return status;
+    return s->foreground ? conduct_study(s, x, resumes) : start_daemon(s);
 }
 
 /* ---- one that goes on, or is new ---- */
@@ -435,9 +441,12 @@ read_config(struct serving *s)
 }
 
 int
-serve(const char *verb, const char *folder, const char *config)
+serve(const char *verb, const char *folder, const char *config, bool foreground)
 {
-    struct serving s = {.verb = verb, .lock_fd = -1, .config = config};
+    struct serving s = {.verb = verb,
+                        .lock_fd = -1,
+                        .foreground = foreground,
+                        .config = config};
     struct err err = {0};
     int status = EXIT_DONE;
 

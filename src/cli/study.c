@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 static const char help[] =
-    "usage: tunepipe study DIR --serve [--config FILE]\n"
+    "usage: tunepipe study DIR --serve | --foreground [--config FILE]\n"
     "\n"
     "A study is an experiment whose trials are run by those who ask for them:\n"
     "`tunepipe ask`, `tunepipe tell`, a program in Python, C or any language.\n"
@@ -16,6 +16,7 @@ static const char help[] =
     "\n"
     "  --serve         returns when the study can be asked: its server lives,\n"
     "                  or one is started, which ends when nobody uses it\n"
+    "  --foreground    serves in this process, until nobody uses it\n"
     "  --config FILE   makes the study where DIR is absent or empty: the keys\n"
     "                  of tunepipe run without trialCommand; else it has to be\n"
     "                  the same study, and maxTrialNumber may be another\n"
@@ -28,11 +29,12 @@ static const char help[] =
 
 struct words {
     const char *config;
-    bool serve;
+    bool serve, foreground;
 };
 
 static const struct option options[] = {
     {"config", OPTION_TEXT, offsetof(struct words, config), "FILE"},
+    {"foreground", OPTION_FLAG, offsetof(struct words, foreground), NULL},
     {"serve", OPTION_FLAG, offsetof(struct words, serve), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -46,11 +48,13 @@ run(int argc, char **argv)
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0) {
         if (argc != 2)
             err_set(&err, ERR_USAGE, "expected one folder; see --help");
-        else if (!w.serve)
-            err_set(&err, ERR_USAGE, "expected --serve; see --help");
+        else if (w.serve == w.foreground)
+            err_set(&err, ERR_USAGE,
+                    "expected --serve or --foreground; see --help");
     }
-    return err.code != ERR_NONE ? verb_fail("study", &err)
-                                : serve("study", argv[1], w.config);
+    return err.code != ERR_NONE
+               ? verb_fail("study", &err)
+               : serve("study", argv[1], w.config, w.foreground);
 }
 
 const struct verb verb_study = {

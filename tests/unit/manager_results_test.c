@@ -31,7 +31,7 @@ make(void)
     struct err err = {0};
 
     CHECK_EQ(file_write("e.yml", "a: 1\n", 5, NULL), 0);
-    CHECK_EQ(experiment_folder_make(&folder, &x, 99, &err), 0);
+    CHECK_EQ(experiment_folder_make(&folder, &x, NULL, 99, &err), 0);
 }
 
 static void

@@ -22,7 +22,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define ASKER_MAX 256
+#define ASKER_MAX 65536
 #define EXIT_MAX 65536
 
 extern const struct runner_ops runner_client;
@@ -169,7 +169,7 @@ static int
 own(struct client_run *run, pid_t asker, struct err *err)
 {
     uint64_t start = asker > 0 ? process_start(asker) : 0;
-    char text[ASKER_MAX];
+    char text[100];
     int len;
 
     run->began_ns = clock_realtime_ns();
