@@ -194,9 +194,10 @@ class Link:
                 self._socket.close()
             self._turn.notify_all()
 
-    @property
-    def closed(self) -> bool:
-        return self._closed
+    def is_alone(self) -> bool:
+        """Whether no other of this process leads to the same server."""
+        return not any(other.folder == self.folder and other is not self and
+                       not other._closed for other in list(_links))
 
     def _check(self) -> None:
         if os.getpid() != self._pid:

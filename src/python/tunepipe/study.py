@@ -69,6 +69,7 @@ class Result(NamedTuple):
     why: str  #: in words
     latest: Optional[float]  #: its last intermediate result
     intermediates: int  #: how many it has reported
+    budget: Optional[int]  #: how many it was allowed; None: no limit
     seconds: Optional[float]
 
 
@@ -83,14 +84,12 @@ class Trial:
         #: From 0, in the order of asking.
         self.number: int = given["trial"]
         #: The parameters; a nested choice is a dict with its name as "_name".
-        self.params: Dict[str, Any] = {
-            name: value for name, value in given["parameters"].items()
-            if name not in _trial._OF_TUNERS}
+        self.params: Dict[str, Any] = _without_added(given["parameters"])
         #: Above 0: whoever had it before has died, or gave it back.
         self.attempt: int = given["attempt"]
         #: How many results it may report, those of `step` included; then the
         #: tuner decides what becomes of it.  None: no tuner does.
-        self.budget: Optional[float] = given.get("budget")
+        self.budget: Optional[int] = _whole(given.get("budget"))
         #: The newest checkpoint, of an earlier attempt or of the trial that it
         #: goes on from: a folder to be read only.  None: there is none.
         self.restore_dir: Optional[str] = given.get("restore_dir")
@@ -308,7 +307,7 @@ class Study:
     def enqueue(self, *params: Mapping[str, Any]) -> List[int]:
         """Sets of parameters to try next, the numbers of their trials.
 
-        What a set lacks is drawn.
+        What a set lacks is drawn; they come on top of max_trials.
         """
         reply = self._link.ask(command="add", parameters=list(params))
         return [int(number) for number in reply["trials"]]
@@ -336,7 +335,8 @@ class Study:
         if n_jobs < 1:
             raise ValueError("n_jobs: expected 1 or more, got %r" % (n_jobs,))
         deadline = None if timeout is None else time.monotonic() + timeout
-        line = _Progress(n_trials) if progress and _is_terminal() else None
+        line = (_Progress(self._status(), n_trials)
+                if progress and _is_terminal() else None)
         todo = _Work(self, objective, [*callbacks], tuple(catch), line)
         trials = self._to_try(n_trials, deadline, todo)
         try:
@@ -354,12 +354,14 @@ class Study:
     def _to_try(self, n_trials: Optional[int], deadline: Optional[float],
                 todo: "_Work") -> Iterator[Trial]:
         for _ in itertools.count() if n_trials is None else range(n_trials):
+            if deadline is not None and time.monotonic() >= deadline:
+                return
             try:
                 trial = self._ask(deadline)
             except TimeoutError:
                 return
             except StudyError as error:
-                if not error.over or not (todo.told or self._has_best()):
+                if not error.over or not (todo.told or self._status()["best"]):
                     raise
                 return
             yield trial
@@ -373,8 +375,8 @@ class Study:
     def _show(self) -> Dict[str, Any]:
         return json.loads(run("show", "--json", self.folder))
 
-    def _has_best(self) -> bool:
-        return self._show()["best"] is not None
+    def _status(self) -> Dict[str, Any]:
+        return json.loads(run("status", "--json", self.folder))
 
     @property
     def best(self) -> Result:
@@ -431,7 +433,9 @@ def _end(link: Link, open_trials: Dict[int, Trial], temporary: bool,
     if os.getpid() != pid:
         return  # it is the parent's
     try:
-        if open_trials and not temporary:
+        if not temporary and link.is_alone():
+            link.ask(command="leave")
+        elif not temporary and open_trials:
             link.ask(command="release", trials=list(open_trials))
     except StudyError:
         pass  # it has ended: whoever resumes it finds that they are nobody's
@@ -445,9 +449,20 @@ def _end(link: Link, open_trials: Dict[int, Trial], temporary: bool,
 
 
 def _result(shown: Dict[str, Any]) -> Result:
-    return Result(int(shown["trial"]), shown["parameters"], shown["value"],
+    params = shown["parameters"]
+    return Result(int(shown["trial"]), _without_added(params), shown["value"],
                   shown["status"], shown["why"], shown["latest"],
-                  shown["intermediates"], shown["duration_s"])
+                  shown["intermediates"], _whole(params.get("TRIAL_BUDGET")),
+                  shown["duration_s"])
+
+
+def _without_added(params: Mapping[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in params.items()
+            if name not in _trial._OF_TUNERS}
+
+
+def _whole(number: Optional[float]) -> Optional[int]:
+    return None if number is None else int(number)
 
 
 def _flat(prefix: str, params: Mapping[str, Any]) -> Dict[str, Any]:
@@ -479,7 +494,7 @@ class _Work:
             self._try(trial)
         finally:
             if self.line is not None:
-                self.line.count()
+                self.line.count(trial)
         with self.one_calls:
             for callback in self.callbacks:
                 callback(self.study, trial)
@@ -543,17 +558,29 @@ def _is_terminal() -> bool:
 class _Progress:
     """A line on the terminal."""
 
-    def __init__(self, n_trials: Optional[int]) -> None:
+    def __init__(self, status: Dict[str, Any], n_trials: Optional[int]) -> None:
+        best = status["best"] or {}
+        self.best, self.of_best = best.get("value"), best.get("trial")
+        self.better = (operator.gt if status["optimize_mode"] == "maximize"
+                       else operator.lt)
         self.of = "" if n_trials is None else "/%d" % n_trials
         self.n = 0
         self.lock = threading.Lock()
-        self.began = time.monotonic()
 
-    def count(self) -> None:
+    def count(self, trial: Trial) -> None:
+        value = trial.value
+        if isinstance(value, dict):
+            value = value["default"]
         with self.lock:
             self.n += 1
-            sys.stderr.write("\rtunepipe: %d%s trials, %.0f s" % (
-                self.n, self.of, time.monotonic() - self.began))
+            if value is not None and (self.best is None or
+                                      self.better(value, self.best)):
+                self.best, self.of_best = value, trial.number
+            text = "%d%s trials" % (self.n, self.of)
+            if self.best is not None:
+                text += ", best %.6g (trial %d)" % (self.best,
+                                                    int(self.of_best))
+            sys.stderr.write("\r%-60s" % text)
             sys.stderr.flush()
 
     def end(self) -> None:
