@@ -41,6 +41,7 @@
 #define FOLDER_IMPORT "import.jsonl"
 #define FOLDER_IMPORT_NEW "import.new"
 #define FOLDER_ADDED "added.jsonl"
+#define FOLDER_ASKED "asked" /* runner/client/client.h */
 #define FOLDER_TRIALS "trials"
 #define FOLDER_DISPATCHER_LOG "dispatcher.log"
 #define FOLDER_INDEX_LOG "index.log"

@@ -1106,18 +1106,20 @@ find_restore(struct checkpoints *c, struct trial *t, const char *home,
 }
 
 int
-checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err)
+checkpoints_begin(struct checkpoints *c, struct trial *t, bool make,
+                  struct err *err)
 {
     char *home = path_of(c, t->number, NULL);
     char *saving = checkpoints_saving(c, t);
     int rc = home == NULL || saving == NULL
                  ? err_set(err, ERR_MEMORY, "out of memory")
-                 : make_folder(home, err);
+             : make ? make_folder(home, err)
+                    : 0;
 
     t->restore = t->step = 0;
     if (rc == 0 && (t->attempt > 0 || t->origin.how != ORIGIN_NONE))
         rc = find_restore(c, t, home, err); /* else there is nothing */
-    if (rc == 0)
+    if (rc == 0 && make)
         rc = make_folder(saving, err);
     free(saving);
     free(home);

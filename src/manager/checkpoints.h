@@ -69,11 +69,13 @@ int checkpoints_open(struct checkpoints *c, const char *experiment_folder,
 void checkpoints_close(struct checkpoints *c);
 
 /* Makes the folder that an attempt of the trial saves into, the same for each
- * of its phases, and removes what another attempt has left unfinished.  A trial
- * that goes on from another one is given that one's newest checkpoint, whole or
- * not at all.  Sets t->restore to the number of the checkpoint that the attempt
- * goes on from, 0: none, and t->step. */
-int checkpoints_begin(struct checkpoints *c, struct trial *t, struct err *err);
+ * of its phases (unless `make` is not set: whoever saves makes it), and removes
+ * what another attempt has left unfinished.  A trial that goes on from another
+ * one is given that one's newest checkpoint, whole or not at all.  Sets
+ * t->restore to the number of the checkpoint that the attempt goes on from, 0:
+ * none, and t->step. */
+int checkpoints_begin(struct checkpoints *c, struct trial *t, bool make,
+                      struct err *err);
 
 /* Gives t the checkpoint that it goes on from before it begins, where that
  * takes long perhaps in another process.  -1: it could not be given, and

@@ -585,6 +585,15 @@ commands_report(void *ctx, const struct control_request *request,
 }
 
 static int
+commands_saved(void *ctx, const struct control_request *request,
+               struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+
+    return study_saved(&m->study, request, reply, err);
+}
+
+static int
 commands_look(void *ctx, const struct control_request *request,
               struct buf *reply, struct err *err)
 {
@@ -631,6 +640,7 @@ static const struct control_command table[] = {
     {"ask", {"n", "detached"}, commands_ask},
     {"tell", {"trial", "value", "failed", "again"}, commands_tell},
     {"report", {"trial", "value", "sequence"}, commands_report},
+    {"saved", {"trial", "number"}, commands_saved},
     {"look", {"trial"}, commands_look},
     {"release", {"trials"}, commands_release},
     {"leave", {NULL}, commands_leave},

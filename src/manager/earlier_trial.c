@@ -260,6 +260,21 @@ has_own_final(const struct earlier_trial *e, const struct on_failure *then)
              e->logged->final == then->value);
 }
 
+/* Of one whose reports stand in the log alone. */
+static void
+take_reports(struct trial *t)
+{
+    uint64_t n = t->past.told.intermediates;
+
+    t->metrics.intermediates = t->sent = n;
+    t->metrics.finals = t->past.told.finals;
+    t->latest = t->earlier;
+    if (n > 0 && trial_reaches(t, n - 1)) {
+        t->reached = t->latest;
+        t->reached_at = n - 1;
+    }
+}
+
 struct trial *
 earlier_trial_restore(const struct earlier_trial *e, const struct experiment *x,
                       const char *folder)
@@ -295,6 +310,8 @@ earlier_trial_restore(const struct earlier_trial *e, const struct experiment *x,
         t->earlier.given = e->logged->has_latest;
         t->earlier.value = e->logged->latest;
     }
+    if (x->platform == PLATFORM_client)
+        take_reports(t);
     if (e->logged != NULL && x->deterministic)
         t->past.told = e->logged->all;
     if (e->result != NULL)

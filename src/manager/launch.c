@@ -92,6 +92,12 @@ launch_close(struct launch *l)
     l->space = NULL;
 }
 
+bool
+launch_has_programs(const struct launch *l)
+{
+    return l->runner->ops->can & RUNNER_PROGRAMS;
+}
+
 struct json *
 launch_parameters(const struct launch *l, const struct trial *t,
                   struct err *err)
@@ -167,7 +173,7 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
     };
     struct runner_task task = task_of(l, t, prepares, command);
     bool saves = l->runner->ops->can & RUNNER_CHECKPOINTS;
-    bool programs = l->runner->ops->can & RUNNER_PROGRAMS;
+    bool programs = launch_has_programs(l);
     char *saving = NULL, *restore = NULL;
     struct environment env = {0};
     struct buf filled;
@@ -182,7 +188,8 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
         task.command = NULL;
     task.parameters = &parameters;
     if (rc == 0 && saves)
-        rc = checkpoints_begin(l->checkpoints, t, err);
+        rc = checkpoints_begin(l->checkpoints, t, programs || t->budget > 0,
+                               err);
     if (rc == 0)
         rc = trial_folder_write_origin(t, err);
     if (rc == 0 && saves) {
@@ -249,7 +256,7 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     struct json *doc = launch_parameters(l, t, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
 
-    if (rc == 0)
+    if (rc == 0 && launch_has_programs(l))
         rc = t->state == TRIAL_PREPARED
                  ? open_folder(l, t, err)
                  : trial_folder_make(t, json_root(doc), l->wants_output, err);

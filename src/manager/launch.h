@@ -47,6 +47,10 @@ int launch_open(struct launch *l, const struct runner_ops *kind,
                 const struct experiment *x, struct err *err);
 void launch_close(struct launch *l);
 
+/* Trials are programs, with a folder each; else there is one of those alone of
+ * which something has to be noted. */
+bool launch_has_programs(const struct launch *l);
+
 /* The parameters as a trial gets them, to be freed. */
 struct json *launch_parameters(const struct launch *l, const struct trial *t,
                                struct err *err);

@@ -295,7 +295,7 @@ settle(struct manager *m)
     starting_go(&m->starting);
     if (m->dispatcher.phase == PHASE_RUNNING && !m->exchange.held)
         m->delivery.ops->go(&m->delivery);
-    study_refuse(&m->study);
+    study_settle(&m->study);
     study_ready(&m->study);
     m->progress.running = m->live.running;
     if (m->dispatcher.phase == PHASE_STARTING ||

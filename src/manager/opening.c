@@ -261,6 +261,7 @@ init_ends(struct manager *m)
                               .launch = &m->launch,
                               .control = &m->control,
                               .dispatcher = &m->dispatcher,
+                              .folder = &m->folder,
                               .end = &m->end,
                               .live = &m->live,
                               .placing = &m->placing,
@@ -453,7 +454,8 @@ manager_open(struct manager *m, struct err *err)
                          x->minimize, err) != 0 ||
         publish_open(&m->publish, m->launch.program_folder, err) != 0)
         return -1;
-    study_open(&m->study);
+    if (study_open(&m->study, m->folder.path, err) != 0)
+        return -1;
     commands_open(m);
     m->checkpoints.lockstep = x->deterministic;
     tell_launch(m);

@@ -161,7 +161,8 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
         return;
     }
     metric.sync = metric.waits;
-    metric.end = f->t->report.at;
+    metric.end =
+        f->t->report.fd >= 0 ? f->t->report.at : (int64_t)metric.sequence;
     if (word == METRICS_METRIC &&
         (f->reading->pattern == NULL || metric.final)) {
         take_metric(f->reading, f->t, &metric);
@@ -170,6 +171,12 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
     complain_lines(f->reading, f->t,
                    word == METRICS_BAD ? err.text : PATTERN_IS_SET);
     unanswered_answer_line(&f->t->unanswered, &metric, trial_answer(f->t));
+}
+
+void
+reading_line(struct reading *r, struct trial *t, const char *line, size_t len)
+{
+    take_report(&(struct trial_files){r, t}, line, len, false);
 }
 
 static void
@@ -359,6 +366,8 @@ void
 reading_begin(struct reading *r, struct trial *t)
 {
     t->stamped_ns = t->past.restored ? 0 : t->started_ns;
+    if (t->report.fd < 0)
+        return; /* it has none */
     t->report_watch = watch_file(r, t, TRIAL_METRICS, complain_lines);
     t->nni_watch = watch_file(r, t, TRIAL_NNI_METRICS, complain_records);
     if (r->pattern != NULL)

@@ -50,6 +50,11 @@ attempt_end_hear reading_hear_end;
 /* inotify has events. */
 void reading_files(struct reading *r);
 
+/* The next line of its metrics, of a trial that has no such file: its report
+ * ends (metric_line) at its sequence. */
+void reading_line(struct reading *r, struct trial *t, const char *line,
+                  size_t len);
+
 /* It is not its own doing that it reports nothing: it waits for an answer, or
  * its file for room. */
 bool reading_waits(const struct reading *r, const struct trial *t);

@@ -79,7 +79,8 @@ restore_living(struct manager *m, struct trial *t)
     resources_adopt(&m->resources, t);
     running_since(&m->running, t, t->run->started_ns);
     m->delivery.ops->began(&m->delivery, t);
-    if (unanswered_open(&t->unanswered, t->folder, &err) != 0)
+    if (launch_has_programs(&m->launch) &&
+        unanswered_open(&t->unanswered, t->folder, &err) != 0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
     running_watch(&m->running, t);
     reading_begin(&m->reading, t);
@@ -116,6 +117,17 @@ restore_ended(struct manager *m, struct trial *t)
     if (!t->past.end_told)
         m->delivery.ops->began(&m->delivery, t);
     unread_add(&m->reading, t); /* settle() reads it to its end */
+}
+
+/* The result of a trial that has no files stands there alone. */
+static void
+tell_recorded(struct manager *m, struct trial *t, const struct result *result)
+{
+    if (t->past.end_told || t->past.told.finals > 0 ||
+        trial_state_of(result->status) != TRIAL_SUCCEEDED || !result->has_value)
+        return;
+    t->final = (struct reported){true, result->value};
+    reading_tell(&m->reading, t, result->value);
 }
 
 /* A folder that was begun, no more: its parameters come again. */
@@ -173,12 +185,15 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
         discard(r, e);
         return 0;
     }
-    if (e->has_folder && trial_place(t, m->folder.path, err) != 0) {
+    if ((e->has_folder || !launch_has_programs(&m->launch)) &&
+        trial_place(t, m->folder.path, err) != 0) {
         trial_free(t);
         return -1;
     }
     failing_found(t, m->folder.path);
     append(m, t);
+    if (e->result != NULL && !launch_has_programs(&m->launch))
+        tell_recorded(m, t, e->result);
     if (t->folder != NULL)
         trial_folder_open(t, m->reading.pattern != NULL);
     if (t->folder != NULL &&

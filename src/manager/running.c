@@ -19,6 +19,7 @@
 #include "manager/resources.h"
 #include "manager/resume_log.h"
 #include "manager/stopping.h"
+#include "manager/trial_folder.h"
 #include "runner/runner.h"
 #include "trial/files.h"
 
@@ -226,7 +227,8 @@ count_before(const struct running *r, const struct trial *t)
 static void
 record_stop(struct running *r, struct trial *t, enum trial_stop stop)
 {
-    char *path = file_join(t->folder, TRIAL_STOP);
+    char *path =
+        trial_folder_need(t) == 0 ? file_join(t->folder, TRIAL_STOP) : NULL;
     char line[80];
     int len;
 

@@ -6,12 +6,13 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "core/number.h"
+#include "core/file.h"
+#include "history/folder.h"
 #include "manager/dispatcher.h"
 #include "manager/experiment_end.h"
+#include "manager/experiment_folder.h"
 #include "manager/launch.h"
 #include "manager/live.h"
-#include "manager/machine.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
 #include "manager/run.h"
@@ -39,8 +40,9 @@ struct waiter {
     struct link link;
     struct control_subscription *sub;
     pid_t asker;    /* of an ask; 0: the trial is to be nobody's */
-    uint64_t trial; /* of a report, */
-    int64_t end;    /* which ends there in the trial's metrics */
+    uint64_t trial; /* of a report, or a tell */
+    int64_t end;    /* of the report: metric_line's */
+    bool over;      /* of the tell: the trial has ended */
 };
 
 static void
@@ -86,6 +88,7 @@ study_cancel(struct study *s, uint64_t source)
 {
     cancel_in(s, &s->asks, source);
     cancel_in(s, &s->reports, source);
+    cancel_in(s, &s->tells, source);
     study_count(s);
 }
 
@@ -153,17 +156,21 @@ give(void *ctx, const struct runner_task *task)
     buf_fini(&text);
 }
 
-void
-study_open(struct study *s)
+int
+study_open(struct study *s, const char *folder, struct err *err)
 {
-    const struct client_server server = {.take = take, .give = give, .ctx = s};
+    struct client_server server = {.take = take, .give = give, .ctx = s};
 
     s->serves = s->x->platform == PLATFORM_client;
     if (!s->serves)
-        return;
-    client_serve(s->launch->runner, &server);
+        return 0;
+    s->ledger = file_join(folder, FOLDER_ASKED);
+    if (s->ledger == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    server.ledger = s->ledger;
     s->lingers = true;
     s->scheduler->concurrency = ASKS_MAX; /* until they are counted */
+    return client_serve(s->launch->runner, &server, err);
 }
 
 void
@@ -173,6 +180,9 @@ study_close(struct study *s)
         forget(s, s->asks.first->of);
     while (s->reports.first != NULL)
         forget(s, s->reports.first->of);
+    while (s->tells.first != NULL)
+        forget(s, s->tells.first->of);
+    free(s->ledger);
 }
 
 /* What is given back is for the next one: it does not count any more. */
@@ -189,6 +199,11 @@ study_hear_end(void *ctx, const struct attempt_end *end)
         next = at->next;
         if (w->trial == end->trial->number)
             answer_report(s, w->trial, w->end, trial_answer(end->trial));
+    }
+    for (struct link *at = s->tells.first; at != NULL; at = at->next) {
+        struct waiter *w = at->of;
+
+        w->over |= w->trial == end->trial->number;
     }
     study_count(s);
     if (end->how == ATTEMPT_REPLACED && trial_exited(end->trial) &&
@@ -246,9 +261,6 @@ study_ask(struct study *s, const struct control_request *request,
         (!jval_uint(v, &n) || n < 1 || n > ASKS_MAX))
         return err_set(err, ERR_INPUT, "n: expected an integer from 1 to %u",
                        ASKS_MAX);
-    if (machine_allow_files(s->n_asks + s->live->running + n,
-                            s->launch->descriptors, err) != 0)
-        return -1;
     s->lingers = detached;
     for (uint64_t i = 0; i < n; i++) {
         struct waiter *w = wait_in(s, &s->asks, request, err);
@@ -291,8 +303,8 @@ count_waiting(const struct placing *p)
     return n;
 }
 
-void
-study_refuse(struct study *s)
+static void
+refuse(struct study *s)
 {
     const struct scheduler *c = s->scheduler;
     char why[300] = "the tuner failed to give parameters";
@@ -405,6 +417,18 @@ was_told(const struct study *s, const struct control_request *request)
            live_by_number(s->live, number) == NULL;
 }
 
+/* It has its result, or none: that it is over now, and whoever told it waits
+ * until that is on record. */
+static void
+end_trial(struct study *s, struct trial *t, const struct buf *result,
+          const char *failed)
+{
+    if (result->len > 0 && !t->final.given)
+        reading_line(s->reading, t, result->data, result->len);
+    client_end(t->run, failed);
+    running_exited(s->running, t);
+}
+
 int
 study_tell(struct study *s, const struct control_request *request,
            struct buf *reply, struct err *err)
@@ -413,15 +437,17 @@ study_tell(struct study *s, const struct control_request *request,
     struct jval value, failed;
     bool has_value = jval_get(request->object, "value", &value),
          has_failed = jval_get(request->object, "failed", &failed);
+    struct waiter *w = NULL;
     char why[WHY_MAX];
     struct buf line;
     int rc = 0;
 
     if (t == NULL && !was_told(s, request))
         return -1;
-    buf_add_text(reply, "{}");
-    if (t == NULL)
+    if (t == NULL) {
+        buf_add_text(reply, "{}");
         return 0;
+    }
     if (has_value && has_failed)
         return err_set(err, ERR_INPUT, "expected a value, or failed, not both");
     buf_init(&line, VALUE_MAX);
@@ -434,12 +460,29 @@ study_tell(struct study *s, const struct control_request *request,
     if (rc == 0)
         rc = buf_check(&line, "value", err);
     if (rc == 0)
-        rc = client_end(t->run, has_value ? buf_text(&line) : NULL,
-                        has_failed ? why : NULL, err);
+        w = wait_in(s, &s->tells, request, err);
+    if (w != NULL) {
+        w->trial = t->number;
+        end_trial(s, t, &line, has_failed ? why : NULL);
+    }
     buf_fini(&line);
-    if (rc == 0)
-        running_exited(s->running, t);
-    return rc;
+    return w != NULL ? 0 : -1;
+}
+
+/* An end is told to be kept when it is. */
+static void
+answer_tells(struct study *s)
+{
+    for (struct link *at = s->tells.first, *next; at != NULL; at = next) {
+        struct waiter *w = at->of;
+        struct control_subscription *sub = w->sub;
+
+        next = at->next;
+        if (!w->over || s->folder->held.len > 0)
+            continue;
+        forget(s, w);
+        control_subscription_answer(sub, "{}");
+    }
 }
 
 /* ---- reported ---- */
@@ -520,21 +563,39 @@ study_report(struct study *s, const struct control_request *request,
     buf_add_text(&line, TRIAL_METRIC_HEARS);
     if (rc == 0)
         rc = buf_check(&line, "value", err);
-    if (rc == 0 && (w = wait_in(s, &s->reports, request, err)) == NULL)
-        rc = -1;
-    if (rc == 0) {
+    if (rc == 0)
+        w = wait_in(s, &s->reports, request, err);
+    if (w != NULL) {
         w->trial = t->number;
+        w->end = (int64_t)t->metrics.intermediates;
         hear(s, t);
-        rc = client_report(t->run, line.data, line.len, &w->end, err);
+        reading_line(s->reading, t, line.data, line.len);
     }
     buf_fini(&line);
-    if (rc == 0)
-        reading_feed(s->reading, t);
-    else if (w != NULL) {
-        control_subscription_end(w->sub, NULL);
-        forget(s, w);
-    }
-    return rc;
+    return w != NULL ? 0 : -1;
+}
+
+/* {"trial": N, "number": K}: a checkpoint of this number was saved. */
+int
+study_saved(struct study *s, const struct control_request *request,
+            struct buf *reply, struct err *err)
+{
+    struct trial *t = find_trial(s, request, err);
+    uint64_t number;
+    struct jval v;
+    struct buf line;
+
+    if (t == NULL)
+        return -1;
+    if (!jval_get(request->object, "number", &v) || !jval_uint(v, &number))
+        return err_set(err, ERR_INPUT, "number: expected that of a checkpoint");
+    buf_init(&line, VALUE_MAX);
+    buf_printf(&line, TRIAL_METRIC_CHECKPOINT "%llu",
+               (unsigned long long)number);
+    reading_line(s->reading, t, line.data, line.len);
+    buf_fini(&line);
+    buf_add_text(reply, "{}");
+    return 0;
 }
 
 int
@@ -586,6 +647,13 @@ study_release(struct study *s, const struct control_request *request,
 }
 
 /* ---- how long it serves ---- */
+
+void
+study_settle(struct study *s)
+{
+    answer_tells(s);
+    refuse(s);
+}
 
 static bool
 ends_when_idle(const struct study *s)

@@ -20,6 +20,7 @@ struct dispatcher;
 struct err;
 struct experiment;
 struct experiment_end;
+struct experiment_folder;
 struct launch;
 struct live;
 struct manager_options;
@@ -35,6 +36,7 @@ struct study {
     const struct launch *launch;
     const struct control_server *control;
     const struct dispatcher *dispatcher;
+    const struct experiment_folder *folder;
     struct experiment_end *end;
     struct live *live;
     struct placing *placing;
@@ -46,6 +48,8 @@ struct study {
     bool serves;         /* there are such trials */
     struct list asks;    /* who waits for a trial, in the order of asking */
     struct list reports; /* who waits for the answer to a report */
+    struct list tells;   /* who waits until a trial's end is on record */
+    char *ledger;        /* runner/client/client.h */
     size_t n_asks;
     uint64_t n_sources; /* of subscriptions */
     bool told;          /* that it is ready */
@@ -54,8 +58,9 @@ struct study {
     int64_t idle_ns;    /* when that will be; 0: not yet known */
 };
 
-/* The runner is open: serves where it is of that kind. */
-void study_open(struct study *s);
+/* The runner is open: serves where it is of that kind.  `folder`: the
+ * experiment's. */
+int study_open(struct study *s, const char *folder, struct err *err);
 /* Whoever waits is not answered any more. */
 void study_close(struct study *s);
 
@@ -66,6 +71,8 @@ int study_tell(struct study *s, const struct control_request *request,
                struct buf *reply, struct err *err);
 int study_report(struct study *s, const struct control_request *request,
                  struct buf *reply, struct err *err);
+int study_saved(struct study *s, const struct control_request *request,
+                struct buf *reply, struct err *err);
 int study_look(struct study *s, const struct control_request *request,
                struct buf *reply, struct err *err);
 /* `leaves`: the client will not come back. */
@@ -80,10 +87,10 @@ void study_cancel(struct study *s, uint64_t source);
 /* Of any trial: ctx is the study. */
 attempt_end_hear study_hear_end;
 
-/* Before trials are started: how many may be; and behind it: who cannot be
- * given any is told so. */
+/* Before trials are started: how many may be; and behind it: who can be
+ * answered by then is. */
 void study_count(struct study *s);
-void study_refuse(struct study *s);
+void study_settle(struct study *s);
 
 /* Once the dispatcher takes trials, whoever has started it is told. */
 void study_ready(struct study *s);

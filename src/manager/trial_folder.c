@@ -9,6 +9,7 @@
 #include "manager/trial.h"
 #include "trial/files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -126,6 +127,12 @@ trial_folder_make(struct trial *t, struct jval parameters, bool wants_output,
          make_tail(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out, err) != 0))
         return -1;
     return write_file(t->folder, TRIAL_STDERR, "", 0, err);
+}
+
+int
+trial_folder_need(const struct trial *t)
+{
+    return mkdir(t->folder, 0700) == 0 || errno == EEXIST ? 0 : -1;
 }
 
 int
@@ -281,7 +288,8 @@ trial_folder_write_origin(const struct trial *t, struct err *err)
     len = snprintf(line, sizeof line, "%llu %llu %s %s\n",
                    (unsigned long long)t->step, (unsigned long long)t->restore,
                    from, none ? "-" : origin_word(t->origin.how));
-    path = file_join(t->folder, TRIAL_ORIGIN);
+    path =
+        trial_folder_need(t) == 0 ? file_join(t->folder, TRIAL_ORIGIN) : NULL;
     rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                       : file_write_plain(path, line, (size_t)len, err);
     free(path);

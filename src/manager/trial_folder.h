@@ -22,6 +22,10 @@ struct trial;
 int trial_folder_make(struct trial *t, struct jval parameters,
                       bool wants_output, struct err *err);
 
+/* Of a trial that was placed: the folder, empty, where it has none.  -1: it
+ * cannot be made. */
+int trial_folder_need(const struct trial *t);
+
 /* Makes the folder of prepareCommand, which lies in the trial's; NULL stands
  * for a path that there was no memory for. */
 int trial_folder_prepare(const char *folder, struct err *err);

@@ -81,10 +81,8 @@ static const struct trial_step table[TRIAL_STATES][TRIAL_EVENTS] =
                 [TRIAL_ON_CANCEL] =
                     DOES(TRIAL_FEED | TRIAL_RECORD | TRIAL_PRESS),
                 [TRIAL_ON_INTERRUPT] =
-                    {
-                        .to = BIT(TRIAL_INTERRUPTED),
-                        .effects = TRIAL_FEED | TRIAL_RECORD | TRIAL_HALT |
-                                   TRIAL_PRESS},
+                    DOES(TRIAL_FEED | TRIAL_RECORD | TRIAL_HALT | TRIAL_PRESS),
+                [TRIAL_ON_LEFT] = TO(BIT(TRIAL_INTERRUPTED)),
                 [TRIAL_ON_DONE] = DOES(TRIAL_TERMINATE),
                 [TRIAL_ON_DEFIANCE] = DOES(TRIAL_TERMINATE),
             },

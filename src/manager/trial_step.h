@@ -26,6 +26,7 @@ enum trial_event {
     TRIAL_ON_LIMIT,     /* maxTrialDuration, trialIdleTimeout */
     TRIAL_ON_CANCEL,    /* the user does not want it */
     TRIAL_ON_INTERRUPT, /* its manager was told to stop */
+    TRIAL_ON_LEFT,      /* the same, and who runs it goes on (RUNNER_LASTS) */
     TRIAL_ON_DONE,      /* it reported to be done */
     TRIAL_ON_DEFIANCE,  /* told to end by itself it has reported once more */
     TRIAL_ON_GIVE_UP,   /* it cannot be started, or nothing is any more */

@@ -25,7 +25,6 @@
  *   origin           manager     a later manager
  *   lease            (a FIFO)    manager holds the write end, wrapper the other
  *   wrapper.pid      wrapper     manager
- *   asker            manager     a later manager, instead of these two
  *   stop             manager     a later manager
  *   resources        manager     a later manager
  *   out-of-memory    manager     manager, for the attempts that follow
@@ -250,7 +249,6 @@
  *   exited CODE        0 to 255
  *   signalled NUMBER   the signal that ended the trial's first process
  *   unstarted TEXT     it could not be started, and why; TEXT has no LF
- *   failed TEXT        who ran it (TRIAL_ASKER) says so, and perhaps why
  *
  * followed by one line each, in this order, numbers in decimal:
  *
@@ -278,12 +276,6 @@
 #define TRIAL_EXIT_EXITED "exited"
 #define TRIAL_EXIT_SIGNALLED "signalled"
 #define TRIAL_EXIT_UNSTARTED "unstarted"
-#define TRIAL_EXIT_FAILED "failed"
-
-/* Of a trial that a program has asked for, and no wrapper runs: "PID STARTTIME
- * BEGAN<LF>", the process it belongs to, as in TRIAL_WRAPPER_PID, or 0 0, and
- * CLOCK_REALTIME when it was given out. */
-#define TRIAL_ASKER "asker"
 
 /* What the trial was given, a line each, that a later manager has it so:
  *

@@ -25,13 +25,6 @@ read_first(const char *line, struct outcome *out, struct err *err)
     const char *rest = line[word] != '\0' ? line + word + 1 : "";
     uint64_t number = 0;
 
-    if (word == strlen(TRIAL_EXIT_FAILED) &&
-        strncmp(line, TRIAL_EXIT_FAILED, word) == 0) {
-        out->kind = OUTCOME_DECLARED;
-        snprintf(out->text, sizeof out->text, "%s", rest);
-        return 0;
-    }
-
     if (word == strlen(TRIAL_EXIT_UNSTARTED) &&
         strncmp(line, TRIAL_EXIT_UNSTARTED, word) == 0) {
         out->kind = OUTCOME_UNSTARTED;

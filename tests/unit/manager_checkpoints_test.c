@@ -88,7 +88,7 @@ TEST(manager_checkpoints_are_handed_on_with_their_steps)
     struct trial *a = trial(0, "{\"TRIAL_BUDGET\": 3}");
     struct trial *b = trial(1, "{}"), *d = trial(2, "{}");
 
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     CHECK_EQ(a->restore, 0);
     save(&c, a, 1, 2);
     pause_it(&c, a);
@@ -96,7 +96,7 @@ TEST(manager_checkpoints_are_handed_on_with_their_steps)
 
     b->origin = (struct origin){.how = ORIGIN_CLONED, .from = 0};
     CHECK(checkpoints_to_copy(&c, b) > 0);
-    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, b, true, NULL), 0);
     CHECK_EQ(checkpoints_to_copy(&c, b), 0);
     CHECK_EQ(b->restore, 1);
     CHECK_EQ(b->step, 2);
@@ -106,7 +106,7 @@ TEST(manager_checkpoints_are_handed_on_with_their_steps)
 
     d->origin = (struct origin){.how = ORIGIN_PROMOTED, .from = 1};
     CHECK_EQ(checkpoints_to_copy(&c, d), 0); /* links do */
-    CHECK_EQ(checkpoints_begin(&c, d, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, d, true, NULL), 0);
     CHECK_EQ(d->restore, 1);
     CHECK_EQ(d->step, 5); /* two and three */
     CHECK(inode("00001/2/model") == inode("00002/1/model"));
@@ -125,14 +125,14 @@ is_early(uint64_t saved, uint64_t reported, const char *parameters)
     struct trial *a = trial(0, parameters), *b = trial(1, "{}");
     bool early;
 
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     save(&c, a, 1, saved);
     a->metrics.intermediates = reported;
     a->state = TRIAL_PAUSED;
     checkpoints_hear_end(
         &c, &(struct attempt_end){.how = ATTEMPT_JUDGED, .trial = a});
     b->origin = (struct origin){.how = ORIGIN_PROMOTED, .from = 0};
-    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, b, true, NULL), 0);
     early = checkpoints_are_early(&c, b);
     checkpoints_delete(&c, 0);
     checkpoints_delete(&c, 1);
@@ -159,23 +159,23 @@ TEST(manager_checkpoints_that_were_saved_before_their_report_by_an_attempt)
     struct trial *a = trial(0, "{}"), *again = trial(0, "{}");
     struct trial *heir = trial(1, "{}");
 
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     save(&c, a, 1, 2);
     a->metrics.intermediates = 3;
     checkpoints_hear_end(
         &c, &(struct attempt_end){.how = ATTEMPT_REPLACED, .trial = a});
     again->attempt = 1;
-    CHECK_EQ(checkpoints_begin(&c, again, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, again, true, NULL), 0);
     CHECK(checkpoints_are_early(&c, again));
     pause_it(&c, again);
 
     heir->origin = (struct origin){.how = ORIGIN_CLONED, .from = 0};
-    CHECK_EQ(checkpoints_begin(&c, heir, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, heir, true, NULL), 0);
     heir->metrics.intermediates = 1;
     checkpoints_hear_end(
         &c, &(struct attempt_end){.how = ATTEMPT_REPLACED, .trial = heir});
     heir->attempt = 1;
-    CHECK_EQ(checkpoints_begin(&c, heir, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, heir, true, NULL), 0);
     CHECK(!checkpoints_are_early(&c, heir));
     trial_free(a);
     trial_free(again);
@@ -189,7 +189,7 @@ TEST(manager_checkpoints_beyond_a_budget_are_not_handed_on)
     struct checkpoints c = make(&last);
     struct trial *a = trial(0, "{\"TRIAL_BUDGET\": 3}"), *b = trial(1, "{}");
 
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     save(&c, a, 1, 2);
     save(&c, a, 2, 3);
     CHECK(!is_there("00000/1"));
@@ -197,13 +197,13 @@ TEST(manager_checkpoints_beyond_a_budget_are_not_handed_on)
     save(&c, a, 4, 5);
     CHECK(is_there("00000/2") && !is_there("00000/3") && is_there("00000/4"));
     a->attempt = 1; /* it itself would go on from the newest */
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     CHECK_EQ(a->restore, 4);
     CHECK_EQ(a->step, 5);
     pause_it(&c, a);
 
     b->origin = (struct origin){.how = ORIGIN_PROMOTED, .from = 0};
-    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, b, true, NULL), 0);
     CHECK_EQ(b->step, 3);
     CHECK(inode("00000/2/model") == inode("00001/1/model"));
     trial_free(a);
@@ -216,10 +216,10 @@ TEST(manager_checkpoints_of_a_trial_that_saved_none)
     struct checkpoints c = make(&last);
     struct trial *a = trial(0, "{}"), *b = trial(1, "{}");
 
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     pause_it(&c, a);
     b->origin = (struct origin){.how = ORIGIN_PROMOTED, .from = 0};
-    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, b, true, NULL), 0);
     CHECK_EQ(b->restore, 0);
     CHECK_EQ(b->step, 0);
     trial_free(a);
@@ -236,7 +236,7 @@ TEST(manager_checkpoints_of_paused_trials_stay_until_released)
 
     small.quota = 1;
     c = make(&small);
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     save(&c, a, 1, 1);
     CHECK(c.crowded);
     pause_it(&c, a);
@@ -260,7 +260,7 @@ TEST(manager_checkpoints_are_released_when_their_trial_has_ended)
     struct checkpoints c = make(&last);
     struct trial *a = trial(0, "{}");
 
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     save(&c, a, 1, 1);
     checkpoints_release(&c, 0, false); /* another attempt may need it */
     CHECK(is_there("00000/1"));
@@ -275,7 +275,7 @@ TEST(manager_checkpoints_that_are_all_kept)
     struct checkpoints c = make(&all);
     struct trial *a = trial(0, "{}");
 
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     save(&c, a, 1, 1);
     pause_it(&c, a);
     checkpoints_release(&c, 0, true);
@@ -293,7 +293,7 @@ TEST(manager_checkpoints_at_the_end_go_by_the_policy)
         struct trial *a = trial(i, "{}");
         char path[32];
 
-        CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+        CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
         save(&c, a, 1, 1);
         pause_it(&c, a);
         checkpoints_over(&c);
@@ -321,7 +321,7 @@ TEST(manager_checkpoints_whose_steps_stand_in_the_reports)
              0);
     CHECK_EQ(file_make_folder(TRIAL_CHECKPOINTS "/00000/7/x", NULL), 0);
     a->attempt = 1;
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     CHECK_EQ(a->restore, 7);
     CHECK_EQ(a->step, 12);
     snprintf(path, sizeof path, TRIAL_CHECKPOINTS "/00000/steps.7");
@@ -337,8 +337,8 @@ TEST(manager_checkpoints_of_ended_trials_wait_for_who_comes_again)
     struct checkpoints c = make(&none);
     struct trial *a = trial(0, "{}"), *b = trial(1, "{}");
 
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
-    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, b, true, NULL), 0);
     save(&c, a, 1, 1);
     save(&c, b, 1, 1);
     checkpoints_close(&c); /* it died */
@@ -365,17 +365,17 @@ TEST(manager_checkpoints_in_lock_step)
     struct trial *a = trial(0, "{}"), *b = trial(1, "{}");
 
     c.lockstep = true;
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     save(&c, a, 1, 4);
     a->attempt = 1;
-    CHECK_EQ(checkpoints_begin(&c, a, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, a, true, NULL), 0);
     CHECK_EQ(a->restore, 0);
     pause_it(&c, a);
     b->origin = (struct origin){.how = ORIGIN_PROMOTED, .from = 0};
-    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, b, true, NULL), 0);
     save(&c, b, 2, 1);
     b->attempt = 1;
-    CHECK_EQ(checkpoints_begin(&c, b, NULL), 0);
+    CHECK_EQ(checkpoints_begin(&c, b, true, NULL), 0);
     CHECK_EQ(b->restore, 1);
     CHECK_EQ(b->step, 4);
     trial_free(a);

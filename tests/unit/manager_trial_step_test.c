@@ -36,6 +36,7 @@ static const char *const event_names[TRIAL_EVENTS] = {
     [TRIAL_ON_LIMIT] = "limit",
     [TRIAL_ON_CANCEL] = "user",
     [TRIAL_ON_INTERRUPT] = "manager",
+    [TRIAL_ON_LEFT] = "manager, its client goes on",
     [TRIAL_ON_DONE] = "says it is done",
     [TRIAL_ON_DEFIANCE] = "reports on",
     [TRIAL_ON_GIVE_UP] = "no place for good",

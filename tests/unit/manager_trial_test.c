@@ -39,7 +39,7 @@ TEST(manager_trial_goes_by_legal_transitions_only)
         const char *to;
     } rows[] = {
         {'w', "yprSFsuci"}, {'y', "wSFsuci"}, {'p', "qP"},
-        {'q', "SFsuctoli"}, {'P', "rSFsuci"}, {'r', "R"},
+        {'q', "SFsuctoli"}, {'P', "rSFsuci"}, {'r', "Ri"},
         {'R', "SFsuctoli"}, {'S', ""},        {'F', ""},
         {'s', ""},          {'u', ""},        {'c', ""},
         {'t', ""},          {'o', ""},        {'l', ""},

@@ -350,7 +350,7 @@ clockwork_end(struct run *run, struct run_end *out, struct err *err)
 
 static const struct runner_ops clockwork = {
     .name = "clockwork",
-    .can = RUNNER_MEMORY,
+    .can = RUNNER_MEMORY | RUNNER_PROGRAMS,
     .open = clockwork_open,
     .close = clockwork_close,
     .start = clockwork_start,

@@ -9,8 +9,8 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/list.h"
+#include "core/map.h"
 #include "core/process.h"
-#include "trial/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define ASKER_MAX 65536
-#define EXIT_MAX 65536
+#define NOTE_MAX 512
+#define LEDGER_MAX ((size_t)1 << 30)
 
 extern const struct runner_ops runner_client;
 
@@ -37,21 +37,29 @@ struct owner {
     bool gone;
 };
 
+/* A line of the ledger. */
+struct given {
+    int pid;
+    uint64_t start;
+    int64_t began_ns;
+};
+
 struct client {
     struct runner base;
     struct client_server server;
     struct owner *owners;
     struct list runs;
+    struct map given; /* by the last parts of folders; what was read of it */
+    bool read;
+    int ledger_fd;
     int event_fd; /* readable: a run has ended */
 };
 
 struct client_run {
     struct run base;
     struct link link;
-    char *folder;
     struct owner *owner; /* NULL: nobody's */
-    int metrics_fd;
-    int64_t began_ns; /* CLOCK_REALTIME */
+    int64_t began_ns;    /* CLOCK_REALTIME */
     bool ended, given_back;
     struct outcome outcome;
 };
@@ -72,17 +80,32 @@ watch_fd(const struct client *c, int fd, void *of)
     epoll_ctl(c->base.fd, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* NULL: it is gone already. */
+static void
+drop_owner(struct client *c, struct owner *o)
+{
+    struct owner **link = &c->owners;
+
+    while (*link != o)
+        link = &(*link)->next;
+    *link = o->next;
+    close(o->pidfd); /* which takes it out of epoll */
+    free(o);
+}
+
+/* It is remembered as long as it lives; NULL: it is gone already. */
 static struct owner *
 join_owner(struct client *c, pid_t pid, uint64_t start)
 {
     struct owner *o = c->owners;
 
-    while (o != NULL && (o->pid != pid || o->start != start))
+    while (o != NULL &&
+           (o->pid != pid || o->gone || (start > 0 && o->start != start)))
         o = o->next;
     if (o == NULL && (o = calloc(1, sizeof *o)) != NULL) {
         *o = (struct owner){.next = c->owners, .pid = pid, .start = start};
-        o->pidfd = process_open(pid, start);
+        if (start == 0)
+            o->start = process_start(pid);
+        o->pidfd = process_open(pid, o->start);
         if (o->pidfd < 0) {
             free(o);
             return NULL;
@@ -98,15 +121,71 @@ join_owner(struct client *c, pid_t pid, uint64_t start)
 static void
 leave_owner(struct client *c, struct owner *o)
 {
-    struct owner **link = &c->owners;
+    if (o != NULL && --o->runs == 0 && o->gone)
+        drop_owner(c, o);
+}
 
-    if (o == NULL || --o->runs > 0)
+/* ---- the ledger ---- */
+
+static const char *
+name_of(const struct runner_phase *phase)
+{
+    return strrchr(phase->folder, '/') + 1;
+}
+
+static int
+note(const struct client *c, const struct runner_phase *phase,
+     const struct client_run *run, struct err *err)
+{
+    const struct owner *o = run->owner;
+    char line[NOTE_MAX];
+    int len = snprintf(line, sizeof line, "\n%s %d %llu %lld", name_of(phase),
+                       o != NULL ? (int)o->pid : 0,
+                       (unsigned long long)(o != NULL ? o->start : 0),
+                       (long long)run->began_ns);
+
+    if (file_write_all(c->ledger_fd, line, (size_t)len, err) == 0)
+        return 0;
+    err_place(err, "%s", c->server.ledger);
+    return -1;
+}
+
+static void
+take_note(struct client *c, char *line)
+{
+    char *at = strchr(line, ' ');
+    struct given *g = malloc(sizeof *g), *before;
+    unsigned long long start;
+    long long began;
+
+    if (g != NULL && at != NULL &&
+        sscanf(at, "%d %llu %lld", &g->pid, &start, &began) == 3) {
+        g->start = start;
+        g->began_ns = began;
+        before = map_get(&c->given, line, (size_t)(at - line));
+        if (map_put(&c->given, line, (size_t)(at - line), g) == 0)
+            g = before;
+    }
+    free(g);
+}
+
+static void
+read_ledger(struct client *c)
+{
+    struct buf text;
+    char *rest, *line;
+
+    if (c->read)
         return;
-    while (*link != o)
-        link = &(*link)->next;
-    *link = o->next;
-    close(o->pidfd); /* which takes it out of epoll */
-    free(o);
+    c->read = true;
+    buf_init(&text, 2 * LEDGER_MAX);
+    if (file_read_plain(c->server.ledger, LEDGER_MAX, &text, NULL) == 0) {
+        buf_text(&text);
+        rest = text.data;
+        while (text.len > 0 && (line = strsep(&rest, "\n")) != NULL)
+            take_note(c, line);
+    }
+    buf_fini(&text);
 }
 
 /* ---- a run ---- */
@@ -118,86 +197,53 @@ client_leave(struct run *base)
 
     list_remove(&run->link);
     leave_owner(client_of(base), run->owner);
-    if (run->metrics_fd >= 0)
-        close(run->metrics_fd);
-    free(run->folder);
     free(run);
 }
 
 static struct client_run *
-run_new(struct runner *r, struct trial *t, const struct runner_phase *phase,
-        struct err *err)
+run_new(struct runner *r, struct trial *t)
 {
     struct client_run *run = calloc(1, sizeof *run);
-    char *path = file_join(phase->folder, TRIAL_METRICS);
 
-    if (run == NULL || path == NULL) {
-        err_set(err, ERR_MEMORY, "out of memory");
-        free(run);
-        free(path);
+    if (run == NULL)
         return NULL;
-    }
     run->base = (struct run){.runner = r, .trial = t};
-    run->folder = strdup(phase->folder);
-    run->metrics_fd =
-        open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     list_add(&((struct client *)r)->runs, NULL, &run->link, run);
-    if (run->folder == NULL)
-        err_set(err, ERR_MEMORY, "out of memory");
-    else if (run->metrics_fd < 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
-    free(path);
-    if (run->folder != NULL && run->metrics_fd >= 0)
-        return run;
-    client_leave(&run->base);
-    return NULL;
+    return run;
 }
 
 static int
-write_part(const struct client_run *run, const char *name, const char *text,
-           size_t len, struct err *err)
+own(struct client_run *run, const struct runner_phase *phase, pid_t asker,
+    struct err *err)
 {
-    char *path = file_join(run->folder, name);
-    int rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                          : file_write_plain(path, text, len, err);
-
-    free(path);
-    return rc;
-}
-
-static int
-own(struct client_run *run, pid_t asker, struct err *err)
-{
-    uint64_t start = asker > 0 ? process_start(asker) : 0;
-    char text[100];
-    int len;
+    struct client *c = client_of(&run->base);
 
     run->began_ns = clock_realtime_ns();
     if (asker > 0)
-        run->owner = join_owner(client_of(&run->base), asker, start);
+        run->owner = join_owner(c, asker, 0);
     if (asker > 0 && run->owner == NULL) {
         errno = EAGAIN; /* for whoever asks next */
         return err_errno(err, ERR_SYSTEM, "process %d has gone", (int)asker);
     }
     run->base.pid = asker;
-    len = snprintf(text, sizeof text, "%d %llu %lld\n", (int)asker,
-                   (unsigned long long)start, (long long)run->began_ns);
-    return write_part(run, TRIAL_ASKER, text, (size_t)len, err);
+    return note(c, phase, run, err);
 }
 
 static struct run *
 client_start(struct runner *r, const struct runner_task *task, struct err *err)
 {
     struct client *c = (struct client *)r;
-    struct client_run *run = run_new(r, task->trial, &task->phase, err);
+    struct client_run *run = run_new(r, task->trial);
     pid_t asker = 0;
 
-    if (run == NULL)
+    if (run == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
+    }
     if (!c->server.take(c->server.ctx, &asker)) {
         errno = EAGAIN;
         err_errno(err, ERR_SYSTEM, "nobody asks for a trial");
-    } else if (own(run, asker, err) == 0) {
+    } else if (own(run, &task->phase, asker, err) == 0) {
         c->server.give(c->server.ctx, task);
         return &run->base;
     }
@@ -209,31 +255,21 @@ static struct run *
 client_adopt(struct runner *r, struct trial *t,
              const struct runner_phase *phase)
 {
-    struct client_run *run = run_new(r, t, phase, NULL);
-    unsigned long long start;
-    char *path;
-    struct buf text;
-    long long began;
-    bool lives = false;
-    int pid;
+    struct client *c = (struct client *)r;
+    const char *name = name_of(phase);
+    const struct given *g;
+    struct client_run *run;
 
+    read_ledger(c);
+    g = map_get(&c->given, name, strlen(name));
+    run = g == NULL ? NULL : run_new(r, t);
     if (run == NULL)
         return NULL;
-    path = file_join(run->folder, TRIAL_ASKER);
-    buf_init(&text, 4 * ASKER_MAX);
-    if (path != NULL && file_read_plain(path, ASKER_MAX, &text, NULL) == 0 &&
-        sscanf(buf_text(&text), "%d %llu %lld", &pid, &start, &began) == 3 &&
-        outcome_read(run->folder, &run->outcome, NULL) == 0 &&
-        run->outcome.kind == OUTCOME_LOST) {
-        run->base.pid = pid;
-        run->began_ns = began;
-        if (pid > 0)
-            run->owner = join_owner(client_of(&run->base), pid, start);
-        lives = pid == 0 || run->owner != NULL;
-    }
-    buf_fini(&text);
-    free(path);
-    if (lives)
+    run->base.pid = g->pid;
+    run->began_ns = g->began_ns;
+    if (g->pid > 0)
+        run->owner = join_owner(c, g->pid, g->start);
+    if (g->pid == 0 || run->owner != NULL)
         return &run->base;
     client_leave(&run->base);
     return NULL;
@@ -274,6 +310,15 @@ end_with(struct client_run *run, enum outcome_kind kind, int number)
     wake(client_of(&run->base));
 }
 
+/* Who has no trials is forgotten. */
+static void
+note_gone(struct client *c, struct owner *o)
+{
+    o->gone = true;
+    if (o->runs == 0)
+        drop_owner(c, o);
+}
+
 static struct run *
 client_look(struct runner *r)
 {
@@ -284,7 +329,7 @@ client_look(struct runner *r)
 
     for (int i = 0; i < n; i++)
         if (e[i].data.ptr != NULL)
-            ((struct owner *)e[i].data.ptr)->gone = true;
+            note_gone(c, e[i].data.ptr);
     for (struct link *at = c->runs.first; at != NULL; at = at->next) {
         struct client_run *run = at->of;
 
@@ -320,10 +365,19 @@ client_end_run(struct run *base, struct run_end *out, struct err *err)
 
 /* ---- what its client says ---- */
 
-void
-client_serve(struct runner *r, const struct client_server *server)
+int
+client_serve(struct runner *r, const struct client_server *server,
+             struct err *err)
 {
-    ((struct client *)r)->server = *server;
+    struct client *c = (struct client *)r;
+
+    c->server = *server;
+    c->ledger_fd =
+        open(server->ledger,
+             O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return c->ledger_fd >= 0
+               ? 0
+               : err_errno(err, ERR_SYSTEM, "%s: cannot open", server->ledger);
 }
 
 bool
@@ -342,65 +396,14 @@ client_owner(const struct run *run)
     return o != NULL ? o->pid : 0;
 }
 
-static int
-append(struct client_run *run, const char *line, size_t len, int64_t *end,
-       struct err *err)
-{
-    off_t before = lseek(run->metrics_fd, 0, SEEK_END);
-    struct buf text;
-    int rc;
-
-    buf_init(&text, TRIAL_METRIC_MAX + 1);
-    buf_add(&text, line, len);
-    buf_add_char(&text, '\n');
-    rc = buf_check(&text, "a result", err);
-    if (rc == 0)
-        rc = file_write_all(run->metrics_fd, text.data, text.len, err);
-    if (rc != 0 && before >= 0 && ftruncate(run->metrics_fd, before) != 0)
-        err_place(err, TRIAL_METRICS);
-    buf_fini(&text);
-    if (end != NULL)
-        *end = lseek(run->metrics_fd, 0, SEEK_END);
-    return rc;
-}
-
-int
-client_report(struct run *run, const char *line, size_t len, int64_t *end,
-              struct err *err)
-{
-    return append((struct client_run *)run, line, len, end, err);
-}
-
-int
-client_end(struct run *base, const char *result, const char *failed,
-           struct err *err)
+void
+client_end(struct run *base, const char *failed)
 {
     struct client_run *run = (struct client_run *)base;
-    off_t before = lseek(run->metrics_fd, 0, SEEK_END);
-    struct buf text;
-    int rc = 0;
 
-    if (result != NULL && append(run, result, strlen(result), NULL, err) != 0)
-        return -1;
     end_with(run, failed != NULL ? OUTCOME_DECLARED : OUTCOME_EXITED, 0);
     if (failed != NULL)
         snprintf(run->outcome.text, sizeof run->outcome.text, "%s", failed);
-    buf_init(&text, EXIT_MAX);
-    if (failed != NULL)
-        buf_printf(&text, TRIAL_EXIT_FAILED " %s\n", run->outcome.text);
-    else
-        buf_add_text(&text, TRIAL_EXIT_EXITED " 0\n");
-    buf_printf(&text, "started_ns %lld\nended_ns %lld\n",
-               (long long)run->outcome.started_ns,
-               (long long)run->outcome.ended_ns);
-    rc = write_part(run, TRIAL_EXIT, text.data, text.len, err);
-    buf_fini(&text);
-    if (rc == 0)
-        return 0;
-    run->ended = false;
-    if (before >= 0 && ftruncate(run->metrics_fd, before) != 0)
-        err_place(err, TRIAL_METRICS);
-    return -1;
 }
 
 void
@@ -421,10 +424,18 @@ client_close(struct runner *r)
 
     while (c->runs.first != NULL)
         client_leave(&((struct client_run *)c->runs.first->of)->base);
+    while (c->owners != NULL)
+        drop_owner(c, c->owners);
+    for (size_t i = 0; i < c->given.n_slots; i++)
+        if (c->given.slots[i].key != NULL)
+            free(c->given.slots[i].value);
+    map_fini(&c->given);
     if (r->fd >= 0)
         close(r->fd);
     if (c->event_fd >= 0)
         close(c->event_fd);
+    if (c->ledger_fd >= 0)
+        close(c->ledger_fd);
     free(c);
 }
 
@@ -439,6 +450,7 @@ client_open(struct runner **out, const struct runner_setup *setup,
         return err_set(err, ERR_MEMORY, "out of memory");
     c->base.ops = &runner_client;
     c->base.fd = epoll_create1(EPOLL_CLOEXEC);
+    c->ledger_fd = -1;
     c->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (c->base.fd < 0 || c->event_fd < 0) {
         err_errno(err, ERR_SYSTEM, "cannot watch for the ends of trials");
@@ -453,7 +465,7 @@ client_open(struct runner **out, const struct runner_setup *setup,
 const struct runner_ops runner_client = {
     .name = "client",
     .can = RUNNER_CHECKPOINTS | RUNNER_LASTS,
-    .descriptors = 2,
+    .descriptors = 0,
     .open = client_open,
     .close = client_close,
     .start = client_start,

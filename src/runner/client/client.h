@@ -5,8 +5,8 @@
  *
  * A trial belongs to the process that has asked for it, and when that is gone
  * it is for another one; one that belongs to nobody stays until it is told.
- * All that another manager needs is in the trial's folder (trial/files.h):
- * `asker`, and what the trial comes to: `metrics` and `exit`.  One thread. */
+ * Trials have no files here: a ledger tells another manager whose they are. One
+ * thread. */
 #ifndef RUNNER_CLIENT_CLIENT_H
 #define RUNNER_CLIENT_CLIENT_H
 
@@ -27,20 +27,19 @@ struct client_server {
     /* The one that was taken is given the trial. */
     void (*give)(void *ctx, const struct runner_task *task);
     void *ctx;
+    /* A file: who was given what, a line each, which begins with its LF: the
+     * last part of the trial's folder; process id and start of who has asked
+     * (process_start()), or 0 0; CLOCK_REALTIME. */
+    const char *ledger; /* borrowed */
 };
 
-/* Before the first run begins. */
-void client_serve(struct runner *r, const struct client_server *server);
+/* Before the first run begins.  -1: there can be no ledger. */
+int client_serve(struct runner *r, const struct client_server *server,
+                 struct err *err);
 
-/* Appends a line to what the trial reports, without its LF; *end is where it
- * ends.  -1: nothing was appended. */
-int client_report(struct run *run, const char *line, size_t len, int64_t *end,
-                  struct err *err);
-/* The trial has ended: well, with `result`, a line of its metrics, or NULL; or
- * it has failed, and `failed` tells why in a line.  From then on it can be
- * ended by run_end().  -1: it has not, nothing was written. */
-int client_end(struct run *run, const char *result, const char *failed,
-               struct err *err);
+/* The trial has ended: well, or it has failed, and `failed` tells why in a
+ * line. From then on it can be ended by run_end(). */
+void client_end(struct run *run, const char *failed);
 /* It is given back: it ends as if its process had gone. */
 void client_give_back(struct run *run);
 /* Whether it may be told anything: it has not ended, nor was it given back. */
