@@ -78,7 +78,6 @@ class Trial:
 
     def __init__(self, study: "Study", given: Dict[str, Any]) -> None:
         self._study = study
-        self._folder: str = given["folder"]
         self._reported = 0
         self._word = "go"
         #: From 0, in the order of asking.
@@ -116,8 +115,8 @@ class Trial:
         these are saved as the state behind it.
         """
         said = spell(value)
-        with _trial._drafted(self._folder, self.checkpoint_dir,
-                             checkpoint) as publish:
+        with _trial._drafted(checkpoint, self.checkpoint_dir, self._tell_saved,
+                             lambda path: None) as publish:
             self._hear(command="report", value=said, sequence=self._reported)
             publish()
         if step is None:
@@ -144,12 +143,16 @@ class Trial:
 
         Behind the report of the step whose state it is, not before.
         """
-        return _trial._saved(self._folder, self.checkpoint_dir)
+        return _trial._saved(self.checkpoint_dir, self._tell_saved)
+
+    def _tell_saved(self, number: int) -> None:
+        self._hear(command="saved", number=number)
 
     def _hear(self, **request: Any) -> None:
+        """What is to become of it, by the answer to the request."""
         try:
-            self._word = self._study._link.ask(trial=self.number,
-                                               **request)["stop"]
+            answer = self._study._link.ask(trial=self.number, **request)
+            self._word = answer.get("stop", self._word)
         except StudyError as error:
             if not error.ended:
                 raise

@@ -28,17 +28,10 @@ _LINE_MAX = 1024 * 1024
 _OF_TUNERS = ("TRIAL_BUDGET", "load_checkpoint_dir", "save_checkpoint_dir")
 
 
-def _home():
-    """The trial's folder, None outside tunepipe.
-
-    What takes a folder is for a study's trials, too: they have many.
-    """
-    return os.environ.get("TUNEPIPE_TRIAL_DIR") or None
-
-
-def _saving():
-    """Where its checkpoints are made, None outside tunepipe."""
-    return os.environ.get("TUNEPIPE_CHECKPOINT_DIR") or None
+def _path(name):
+    """The path of a file in the trial's folder, None outside tunepipe."""
+    folder = os.environ.get("TUNEPIPE_TRIAL_DIR")
+    return os.path.join(folder, name) if folder else None
 
 
 def params() -> "Dict[str, Any]":
@@ -59,9 +52,9 @@ def params() -> "Dict[str, Any]":
 
 
 def _given():
-    if _home() is None:
+    path = _path("parameters.json")
+    if path is None:
         return _Params()
-    path = os.path.join(_home(), "parameters.json")
     with open(path, encoding="utf-8") as file:
         return json.load(file, object_pairs_hook=_Params)
 
@@ -77,7 +70,7 @@ class _Params(dict):
         near = difflib.get_close_matches(str(name), self, 1)
         hint = " (did you mean %r?)" % near[0] if near else ""
         top, nested, _ = str(name).partition("/")
-        if _home() is None:
+        if _path("") is None:
             chosen = nested and name.endswith("/_name")
             hint = (": outside tunepipe run there are none, give a default: "
                     "tunepipe.param(%r, %s)" % (
@@ -111,15 +104,14 @@ def param(name: str, default: "Any" = None) -> "Any":
 def _note_absent(name):
     """For tunepipe, which knows whether the search space has it."""
     if name != "TRIAL_BUDGET":
-        _note(_home(), "absent", name.encode("utf-8", "replace"), 512)
+        _note("absent", name.encode("utf-8", "replace"), 512)
 
 
-def _note(home, file, text, limit):
+def _note(file, text, limit):
     """Adds a line to a file in the trial's folder, once."""
-    line = text + b"\n"
-    if home is None or text == b"" or len(line) >= limit or min(text) < 32:
+    path, line = _path(file), text + b"\n"
+    if path is None or text == b"" or len(line) >= limit or min(text) < 32:
         return
-    path = os.path.join(home, file)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
     flags |= os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -229,9 +221,9 @@ def report(value: "Any", sync: bool = False, done: bool = False,
                          "one")
     text = _spell(value)
     if done:
-        _append(_home(), "done " + text)
+        _append("done " + text)
         return
-    with _drafted(_home(), _saving(), checkpoint) as publish:
+    with _drafted(checkpoint, _saving(), _tell_saved, _note_saved) as publish:
         word = _intermediate(text, sync, publish)
     ends = _ENDS.get(word) if sync else None
     if ends is not None:
@@ -242,10 +234,10 @@ def _intermediate(text, hears, then):
     """Reports, does `then`, and where it has to, waits for the answer."""
     text = "intermediate " + text
     if hears:
-        return _wait(_home(), text, "\t\t", then)
+        return _wait(text, "\t\t", then)
     if os.environ.get("TUNEPIPE_LOCKSTEP") == "1":
-        return _wait(_home(), text, "\t", then)
-    _append(_home(), text)
+        return _wait(text, "\t", then)
+    _append(text)
     then()
     return None
 
@@ -255,7 +247,7 @@ _ENDS = {b"stop": Stop, b"pause": Pause, b"finish": Finish}
 
 def final(value: "Any") -> None:
     """Reports the trial's result, once, at its end: values as in report()."""
-    _append(_home(), "final " + _spell(value))
+    _append("final " + _spell(value))
 
 
 def checkpoint() -> "ContextManager[str]":
@@ -273,7 +265,7 @@ def checkpoint() -> "ContextManager[str]":
     goes on from one that was saved before does that step twice.
     report(value, checkpoint=PATH) does both in the right order.
     """
-    return _saved(_home(), _saving())
+    return _saved(_saving(), _tell_saved)
 
 
 def restore_dir() -> "Optional[str]":
@@ -295,24 +287,35 @@ def restored_step() -> int:
     return int(text) if text.isdigit() else 0
 
 
+def _saving():
+    return os.environ.get("TUNEPIPE_CHECKPOINT_DIR")
+
+
+def _tell_saved(number):
+    _append("checkpoint %d" % number)
+
+
+# What is saved where, and how tunepipe is told the number of a checkpoint and
+# which files are copied: not the same in a trial and in a study.
+
+
 @contextlib.contextmanager
-def _saved(home, saving):
-    with _draft(home, saving) as (folder, publish):
+def _saved(saving, tell):
+    with _draft(saving, tell) as (folder, publish):
         yield folder
         _sync_all(folder)
         publish()
 
 
 @contextlib.contextmanager
-def _draft(home, saving):
+def _draft(saving, tell):
     """A folder to save into, and what makes it a checkpoint once it is synced;
     without that it is removed."""
     folder = _make_folder(saving)
 
     def publish():
         if saving:
-            number = _give_number(folder, os.path.dirname(saving))
-            _append(home, "checkpoint %d" % number)
+            tell(_give_number(folder, os.path.dirname(saving)))
 
     try:
         yield folder, publish
@@ -321,26 +324,27 @@ def _draft(home, saving):
 
 
 @contextlib.contextmanager
-def _drafted(home, saving, paths):
+def _drafted(paths, saving, tell, note):
     """What publishes copies of these files and folders; of None, nothing."""
     if paths is None:
         yield lambda: None
         return
     if isinstance(paths, (str, bytes)) or hasattr(paths, "__fspath__"):
         paths = [paths]
-    with _draft(home, saving) as (folder, publish):
+    with _draft(saving, tell) as (folder, publish):
         for path in map(os.fsdecode, paths):
             _copy(path, os.path.join(folder, _name(path)))
-            _note_saved(home, path)
+            note(path)
         _sync_all(folder)
         yield publish
 
 
-def _note_saved(home, path):
+def _note_saved(path):
     """For tunepipe, which knows whether another trial saves the same file."""
+    home = os.path.realpath(_path("") or os.curdir)
     path = os.path.realpath(path)
-    if not path.startswith(os.path.realpath(home or os.curdir) + os.sep):
-        _note(home, "saved-from", os.fsencode(path), 4096)
+    if not path.startswith(home + os.sep):
+        _note("saved-from", os.fsencode(path), 4096)
 
 
 def _name(path):
@@ -364,6 +368,7 @@ def _make_folder(saving):
     if not saving:
         return tempfile.mkdtemp()
     parent, name = os.path.split(saving)
+    os.makedirs(parent, 0o700, exist_ok=True)
     return tempfile.mkdtemp(prefix=name + ".", dir=parent)
 
 
@@ -427,7 +432,7 @@ def _spell_number(value):
     return text
 
 
-def _append(home, text):
+def _append(text):
     """Appends a line to the trial's metrics, or to stdout.
 
     Where it ends in that file; None for stdout.
@@ -435,13 +440,14 @@ def _append(home, text):
     line = (text + "\n").encode("ascii")
     if len(line) > _LINE_MAX:
         raise ValueError("a result of more than %d bytes" % _LINE_MAX)
-    if home is None:
+    path = _path("metrics")
+    if path is None:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
         return None
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
     flags |= os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(os.path.join(home, "metrics"), flags, 0o600)
+    fd = os.open(path, flags, 0o600)
     try:
         while line:
             line = line[os.write(fd, line):]
@@ -450,21 +456,22 @@ def _append(home, text):
         os.close(fd)
 
 
-def _wait(home, text, mark, then):
+def _wait(text, mark, then):
     """Appends a line, does `then`, and waits for the answer, a word; nobody's is
     b"go"."""
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    path = _path("answers")
     try:
-        fd = home and os.open(os.path.join(home, "answers"), flags)
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = None if path is None else os.open(path, flags)
     except OSError:
         fd = None  # nobody answers
     if fd is None:
-        _append(home, text)
+        _append(text)
         then()
         return b"go"
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)  # one waits at a time
-        end = b"%d" % _append(home, text + mark)
+        end = b"%d" % _append(text + mark)
         then()
         os.set_blocking(fd, True)
         with open(fd, "rb", buffering=0, closefd=False) as answers:
