@@ -195,6 +195,18 @@ E
         diff -r -x __pycache__ "$package" "$TP_SOURCE/src/python/tunepipe"
 }
 
+# The installed package finds the installed program.
+tunes_from_python() {
+    cd "$folder" && env -u TUNEPIPE_PROGRAM \
+        PYTHONPATH="$root$prefix/share/tunepipe/python" python3 -c '
+import tunepipe
+print(tunepipe.Study and tunepipe.link.program())
+with tunepipe.Study({"x": tunepipe.uniform(0, 1)}) as study:
+    study.optimize(lambda trial: trial["x"], n_trials=3)
+    assert len(study.trials) == 3' > "$folder/program" &&
+        [ "$(cat "$folder/program")" -ef "$root$prefix/bin/tunepipe" ]
+}
+
 listed() {
     run_tunepipe tuners --plugin-path "$folder/plugins" > "$folder/list" &&
         cat "$folder/list" &&
@@ -253,6 +265,7 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 report links_to_nothing libs_are_empty
 report finds_plugindir plugindir_has_plugins
 report gives_python_module gives_python_module
+report tunes_from_python tunes_from_python
 headers "${CC:-cc}" "${CXX:-c++}"
 if command -v clang > /dev/null; then
     headers clang clang++

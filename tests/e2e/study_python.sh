@@ -345,6 +345,60 @@ E
 }
 check "an assessor stops" assessed
 
+# Who is killed sees that it is to stop, and optimize() goes on.
+user_kills() {
+    py << 'E'
+from common import *
+import subprocess
+
+
+def kill(trial):
+    subprocess.run([os.environ["TUNEPIPE_PROGRAM"], "trial", "kill", "s",
+                    str(trial.number)], check=True, stdout=subprocess.DEVNULL)
+
+
+with tunepipe.Study(SPACE, folder="s", seed=1) as study:
+    def objective(trial):
+        trial.report(1)
+        assert not trial.should_stop()
+        if trial.number in (1, 2):
+            kill(trial)
+            assert trial.should_stop()
+            trial.report(2)
+        if trial.number == 2:
+            raise tunepipe.Stop
+        return 1
+
+    study.optimize(objective, n_trials=4)
+    done = {one.number: one for one in study.trials}
+    assert [done[number].value for number in range(4)] == [1, None, None, 1]
+    assert done[1].status == done[2].status == "cancelled", done[1]
+    other = study.ask()
+    kill(other)
+    error = raises(tunepipe.StudyError, "trial 00004", study.tell, other, 1)
+    assert error.ended
+E
+}
+check "trials that the user kills" user_kills
+
+progress() {
+    py << 'E'
+from common import *
+import pty
+import sys
+ours, theirs = pty.openpty()
+with open(theirs, "w") as sys.stderr, tunepipe.Study(SPACE, seed=1) as study:
+    study.optimize(lambda trial: 5 - trial.number, n_trials=3)
+    study.optimize(lambda trial: 9, n_trials=1)
+    study.optimize(lambda trial: 9, n_trials=1, progress=False)
+    said = os.read(ours, 65536).decode()
+sys.stderr = sys.__stderr__
+assert "\r3/3 trials, best 3 (trial 2)" in said, said
+assert "\r1/1 trials, best 3 (trial 2)" in said and said.count("\n") == 2, said
+E
+}
+check "a line of progress on a terminal" progress
+
 # Whoever goes on from a checkpoint finds the state behind its step, and no step
 # is done twice.
 promoted() {

@@ -45,8 +45,8 @@ import threading
 import time
 import weakref
 from typing import (Any, Callable, ContextManager, Dict, Iterable, Iterator,
-                    List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
-                    Union)
+                    List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple,
+                    Type, Union)
 
 from . import trial as _trial
 from .link import Call, Link, StudyError, plain, program, run, spell
@@ -171,7 +171,8 @@ class Study:
     folder: what is kept; None: a temporary one that goes with the study.  A
     folder that has a study is gone on with, and what is said here has to be
     what was said there.  max_trials: of the study, whoever asks.  lost: what
-    becomes of trials whose process has died, given "again" or "failed".
+    becomes of trials whose process has died, or gave them back: they are given
+    "again", or are "failed".
     """
 
     def __init__(self, space: Union[Mapping[str, Any], str, "os.PathLike[str]"],
@@ -213,7 +214,7 @@ class Study:
             raise ValueError("lost: expected 'again' or 'failed', got %r" %
                              (lost,))
         self._fails_lost = lost == "failed"
-        self._trials: Dict[int, Trial] = {}  # not told yet
+        self._open_trials: Set[int] = set()  # not told yet
         self._asked: List[Call] = []  # of who was interrupted, for who is next
         temporary = folder is None
         #: Where the study is kept, an absolute path.
@@ -225,7 +226,7 @@ class Study:
             if temporary:
                 shutil.rmtree(self.folder, ignore_errors=True)
             raise
-        self._end = weakref.finalize(self, _end, self._link, self._trials,
+        self._end = weakref.finalize(self, _end, self._link, self._open_trials,
                                      temporary, os.getpid())
 
     def __enter__(self) -> "Study":
@@ -256,11 +257,11 @@ class Study:
 
     def _ask(self, deadline: Optional[float]) -> Trial:
         while True:
-            given = self._ask_once(deadline)
-            trial = self._trials[given["trial"]] = Trial(self, given)
+            trial = Trial(self, self._ask_once(deadline))
+            self._open_trials.add(trial.number)
             if trial.attempt == 0 or not self._fails_lost:
                 return trial
-            self.fail(trial, "its process had died")
+            self.fail(trial, "who had it has died, or gave it back")
 
     def _ask_once(self, deadline: Optional[float]) -> Dict[str, Any]:
         try:
@@ -296,16 +297,16 @@ class Study:
     def _tell(self, trial: Union[Trial, int], **result: Any) -> None:
         number = (trial.number if isinstance(trial, Trial)
                   else operator.index(trial))
-        mine = self._trials.get(number)
         try:
             self._link.ask(command="tell", trial=number, **result)
         except StudyError as error:
-            if error.ended:
-                self._trials.pop(number, None)
-            # Who was told to stop may be ended before he says so himself.
-            if not error.ended or mine is None or mine._word == "go":
+            if not error.ended:
                 raise
-        self._trials.pop(number, None)
+            self._open_trials.discard(number)
+            # Who was told to stop may be ended before he says so himself.
+            if not isinstance(trial, Trial) or trial._word == "go":
+                raise
+        self._open_trials.discard(number)
 
     def enqueue(self, *params: Mapping[str, Any]) -> List[int]:
         """Sets of parameters to try next, the numbers of their trials.
@@ -370,7 +371,7 @@ class Study:
             yield trial
 
     def _release(self, trial: Trial) -> None:
-        self._trials.pop(trial.number, None)
+        self._open_trials.discard(trial.number)
         self._link.ask(command="release", trials=[trial.number])
 
     # ---- what there is ----
@@ -430,8 +431,7 @@ def _algorithm(name: Any, args: Optional[Mapping[str, Any]]) -> Any:
     return keys
 
 
-def _end(link: Link, open_trials: Dict[int, Trial], temporary: bool,
-         pid: int) -> None:
+def _end(link: Link, open_trials: Set[int], temporary: bool, pid: int) -> None:
     """Of a study that is closed, or that nobody has any more."""
     if os.getpid() != pid:
         return  # it is the parent's
