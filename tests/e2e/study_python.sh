@@ -3,7 +3,10 @@
 # Study in Python: small programs that ask, tell, report and optimize against
 # the real server, and what they leave in its folder.
 . "$(dirname "$0")/lib.sh"
-command -v python3 > /dev/null || { echo "skipped study_python: no python3"; exit; }
+command -v python3 > /dev/null || {
+    echo "skipped study_python: no python3"
+    exit
+}
 export PYTHONDONTWRITEBYTECODE=1 TUNEPIPE_PROGRAM="$T"
 export PYTHONPATH="$TP_SOURCE/src/python"
 
@@ -42,7 +45,8 @@ E
 export PYTHONPATH="$PYTHONPATH:$work"
 
 ask_tell() {
-    py << 'E' && "$T" show s > shown && has shown 'best 0.25' && dir=s && replays
+    dir=s
+    py << 'E' && "$T" show s > shown && has shown 'best 0.25' && replays
 from common import *
 study = tunepipe.Study({"x": tunepipe.loguniform(1e-4, 1),
                         "n": tunepipe.randint(8, 129),
@@ -51,7 +55,8 @@ study = tunepipe.Study({"x": tunepipe.loguniform(1e-4, 1),
 raises(tunepipe.StudyError, "no trial has a result", lambda: study.best)
 trial = study.ask()
 assert trial.number == 0 and trial.attempt == 0
-assert list(trial.params) == ["x", "n", "act"] and trial["x"] == trial.params["x"]
+assert list(trial.params) == ["x", "n", "act"]
+assert trial["x"] == trial.params["x"]
 assert type(trial["n"]) is int and 8 <= trial["n"] < 129
 assert trial["act"] in ("relu", "tanh") and 1e-4 <= trial["x"] <= 1
 assert trial.budget is None and trial.restore_dir is None and trial.step == 0
@@ -98,7 +103,8 @@ with tunepipe.Study(space, tuner="random", seed=3) as study:
         opt = trial["opt"]
         names.add(opt["_name"])
         if opt["_name"] == "sgd":
-            assert opt["rate"] in (0, 2, 4, 6, 8, 10) and type(opt["rate"]) is int
+            assert opt["rate"] in (0, 2, 4, 6, 8, 10)
+            assert type(opt["rate"]) is int
             assert opt["mode"]["_name"] == "a" and opt["mode"]["k"] in (0, 1, 2)
         assert trial["any"] in (1, 2.5, True, None, "caf\u00e9")
     assert names == {"sgd", "none"}
@@ -142,7 +148,8 @@ with tunepipe.Study(SPACE, folder="s", seed=1) as study:
            seed=2)
     with tunepipe.Study(SPACE, folder="s", seed=1) as same:
         assert same.best.value == 1
-error = raises(tunepipe.StudyError, "tuner", tunepipe.Study, SPACE, tuner="none")
+error = raises(tunepipe.StudyError, "tuner", tunepipe.Study, SPACE,
+               tuner="none")
 assert ".json" not in str(error), error
 raises(tunepipe.StudyError, "x", tunepipe.Study, {"x": 1})
 raises(tunepipe.StudyError, "absent", tunepipe.Study.connect, "absent")
@@ -210,7 +217,8 @@ with tunepipe.Study({"x": tunepipe.uniform(-5, 5)}, seed=2, max_trials=25,
 with tunepipe.Study(SPACE, max_trials=1) as study:
     study.fail(study.ask())
     raises(tunepipe.StudyError, "maxTrialNumber", study.optimize, objective)
-with tunepipe.Study({"c": tunepipe.choice([1, 2])}, tuner="gridsearch") as study:
+with tunepipe.Study({"c": tunepipe.choice([1, 2])},
+                    tuner="gridsearch") as study:
     study.optimize(lambda trial: trial["c"])
     assert len(study.trials) == 2
 E
@@ -495,7 +503,7 @@ with tunepipe.Study(SPACE, folder="s", seed=1, tuner="random") as study:
     assert [one.number for one in done] == list(range(9))
     assert {one.intermediates for one in done} == {2}, done
     assert [one.value for one in done] == [one.params["x"] for one in done]
-    # With nothing to send, but an ask that waits for the tuner.
+# With nothing to send, but asks that wait for the tuner.
 with tunepipe.Study(SPACE, folder="pbt", tuner="pbt", seed=1,
                     tuner_args={"population_size": 2}) as study:
     two = study.ask(), study.ask()
@@ -515,10 +523,35 @@ E
 }
 check "kill -9 of the server" server_killed
 
+dispatcher_killed() {
+    py << 'E' && dir=s && replays && has s/server.log 'dispatcher died (signal 9)'
+from common import *
+with tunepipe.Study(SPACE, folder="s", seed=1) as study:
+    def objective(trial):
+        if trial.number == 3:
+            with open("s/dispatcher.pid") as file:
+                os.kill(int(file.read().split()[0]), signal.SIGKILL)
+        trial.report(1)
+        return trial["x"]
+
+    study.optimize(objective, n_trials=8)
+    assert [one.number for one in study.trials] == list(range(8))
+E
+}
+check "kill -9 of the dispatcher" dispatcher_killed
+
+# Neither files nor a process.
+is_clean() {
+    echo "$PWD/tmp" > pattern
+    ls tmp > left
+    grep -lsaf pattern /proc/[0-9]*/cmdline >> left
+    [ ! -s left ] || fail "$1: $(cat left)"
+}
+
 leaves_nothing() {
     mkdir tmp
     export TMPDIR="$PWD/tmp"
-    py << 'E' && [ -z "$(ls tmp)" ] || fail "by close: $(ls tmp)" || return 1
+    py << 'E' && is_clean "by close" || return 1
 from common import *
 with tunepipe.Study(SPACE) as study:
     assert os.stat(study.folder).st_mode & 0o777 == 0o700
@@ -530,12 +563,12 @@ del study
 assert not os.path.exists(folder)
 raises(tunepipe.StudyError, "", tunepipe.Study, {"x": 1})
 E
-    py << 'E' && [ -z "$(ls tmp)" ] || fail "at exit: $(ls tmp)" || return 1
+    py << 'E' && is_clean "at exit" || return 1
 from common import *
 study = tunepipe.Study(SPACE)
 study.ask()
 E
-    py 1 << 'E' && [ -z "$(ls tmp)" ] || fail "by an error: $(ls tmp)"
+    py 1 << 'E' && is_clean "by an error"
 from common import *
 tunepipe.Study(SPACE).optimize(lambda trial: 1 / 0)
 E
