@@ -524,7 +524,8 @@ E
 check "kill -9 of the server" server_killed
 
 dispatcher_killed() {
-    py << 'E' && dir=s && replays && has s/server.log 'dispatcher died (signal 9)'
+    dir=s
+    py << 'E' && replays && has s/server.log 'dispatcher died (signal 9)'
 from common import *
 with tunepipe.Study(SPACE, folder="s", seed=1) as study:
     def objective(trial):

@@ -33,7 +33,7 @@ class StudyError(Exception):
     """What was asked of a study and is not to be had, in its server's words."""
 
     over = False   # no trial will come any more
-    ended = False  # the trial that it is about has ended
+    ended = False  # the trial it is about has ended, or is another's by now
 
 
 def program() -> str:
@@ -179,7 +179,8 @@ class Link:
         if "error" in call.reply:
             error = StudyError(call.reply["error"])
             error.over = bool(call.reply.get("over"))
-            error.ended = "has ended" in call.reply["error"]
+            error.ended = any(words in call.reply["error"] for words in
+                              ("has ended", "given back"))
             raise error
         return call.reply["answer"]
 
