@@ -523,6 +523,27 @@ E
 }
 check "kill -9 of the server" server_killed
 
+# Given out, and the answer did not arrive: it is given again.
+answer_lost() {
+    py << 'E'
+from common import *
+import socket
+with tunepipe.Study(SPACE, folder="s", tuner="pbt", seed=1,
+                    tuner_args={"population_size": 2}) as study:
+    mine = study.ask()
+    with socket.socket(socket.AF_UNIX) as other:
+        other.connect("s/control")
+        other.sendall(b'{"command": "ask"}\n')
+        assert b'"trial": 1' in other.recv(65536)
+        os.kill(server(study), signal.SIGKILL)
+        again = study.ask()
+    assert (again.number, again.attempt) == (1, 1), again
+    study.tell(mine, 1)
+    study.tell(again, 2)
+E
+}
+check "an answer that its server's death swallows" answer_lost
+
 dispatcher_killed() {
     dir=s
     py << 'E' && replays && has s/server.log 'dispatcher died (signal 9)'

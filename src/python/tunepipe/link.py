@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 import weakref
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
 _LINE_MAX = 65536  # bytes of a request
 _TRIES = 5         # servers in a row that end before they have answered
@@ -126,6 +126,19 @@ def _connect(folder: str) -> socket.socket:
     return link
 
 
+def _talk(link: socket.socket, **request: Any) -> _Request:
+    """The answer, where nothing else is under way."""
+    link.sendall(json.dumps(request).encode("ascii") + b"\n",
+                 socket.MSG_NOSIGNAL)
+    data = b""
+    while not data.endswith(b"\n"):
+        part = link.recv(1 << 20)
+        if not part:
+            raise ConnectionResetError
+        data += part
+    return json.loads(data)["answer"]
+
+
 class Call:
     """A request, and its answer once that has come."""
 
@@ -141,6 +154,8 @@ class Link:
         self.folder = folder
         self._pid = os.getpid()
         self._turn = threading.Condition()
+        #: The trials that were given to it, and not told yet.
+        self.held: Set[int] = set()
         # Guarded by _turn:
         self._ids = itertools.count()
         self._calls: Dict[int, Call] = {}  # sent, and not answered
@@ -287,9 +302,12 @@ class Link:
                 raise StudyError(reply.get("error", line))
             with self._turn:
                 call = self._calls.pop(reply["id"], None)
-            if call is not None:
-                call.reply = reply
-                self._tries = 0
+            if call is None:
+                continue
+            if call.request["command"] == "ask" and "answer" in reply:
+                self.held.add(reply["answer"]["trial"])
+            call.reply = reply
+            self._tries = 0
 
     def _connect(self) -> socket.socket:
         for left in reversed(range(_TRIES)):
@@ -310,6 +328,7 @@ class Link:
                              "server.log there" % self.folder)
         serve(self.folder)
         link = self._connect()
+        self._give_back(link)
         with self._turn:
             self._socket.close()
             self._socket, self._rest = link, b""
@@ -317,6 +336,19 @@ class Link:
                 if call.request["command"] == "tell":
                     call.request["again"] = True
                 self._write(self._line(number, call.request))
+
+    def _give_back(self, link: socket.socket) -> None:
+        """Trials that were given to it, of which the answer was lost."""
+        if not self.is_alone():
+            return
+        try:
+            status = _talk(link, command="status", rows=1000)
+            there = [int(one["trial"]) for one in status["trials"]]
+            lost = [number for number in there if number not in self.held]
+            if lost:  # of others' trials none is given back
+                _talk(link, command="release", trials=lost)
+        except OSError:
+            pass  # who reads next finds its end
 
     def _forget(self, call: Call) -> None:
         with self._turn:

@@ -45,8 +45,8 @@ import threading
 import time
 import weakref
 from typing import (Any, Callable, ContextManager, Dict, Iterable, Iterator,
-                    List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple,
-                    Type, Union)
+                    List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
+                    Union)
 
 from . import trial as _trial
 from .link import Call, Link, StudyError, plain, program, run, spell
@@ -214,7 +214,6 @@ class Study:
             raise ValueError("lost: expected 'again' or 'failed', got %r" %
                              (lost,))
         self._fails_lost = lost == "failed"
-        self._open_trials: Set[int] = set()  # not told yet
         self._asked: List[Call] = []  # of who was interrupted, for who is next
         temporary = folder is None
         #: Where the study is kept, an absolute path.
@@ -226,8 +225,8 @@ class Study:
             if temporary:
                 shutil.rmtree(self.folder, ignore_errors=True)
             raise
-        self._end = weakref.finalize(self, _end, self._link, self._open_trials,
-                                     temporary, os.getpid())
+        self._end = weakref.finalize(self, _end, self._link, temporary,
+                                     os.getpid())
 
     def __enter__(self) -> "Study":
         return self
@@ -258,7 +257,6 @@ class Study:
     def _ask(self, deadline: Optional[float]) -> Trial:
         while True:
             trial = Trial(self, self._ask_once(deadline))
-            self._open_trials.add(trial.number)
             if trial.attempt == 0 or not self._fails_lost:
                 return trial
             self.fail(trial, "who had it has died, or gave it back")
@@ -302,11 +300,11 @@ class Study:
         except StudyError as error:
             if not error.ended:
                 raise
-            self._open_trials.discard(number)
+            self._link.held.discard(number)
             # Who was told to stop may be ended before he says so himself.
             if not isinstance(trial, Trial) or trial._word == "go":
                 raise
-        self._open_trials.discard(number)
+        self._link.held.discard(number)
 
     def enqueue(self, *params: Mapping[str, Any]) -> List[int]:
         """Sets of parameters to try next, the numbers of their trials.
@@ -371,7 +369,7 @@ class Study:
             yield trial
 
     def _release(self, trial: Trial) -> None:
-        self._open_trials.discard(trial.number)
+        self._link.held.discard(trial.number)
         self._link.ask(command="release", trials=[trial.number])
 
     # ---- what there is ----
@@ -431,15 +429,15 @@ def _algorithm(name: Any, args: Optional[Mapping[str, Any]]) -> Any:
     return keys
 
 
-def _end(link: Link, open_trials: Set[int], temporary: bool, pid: int) -> None:
+def _end(link: Link, temporary: bool, pid: int) -> None:
     """Of a study that is closed, or that nobody has any more."""
     if os.getpid() != pid:
         return  # it is the parent's
     try:
         if not temporary and link.is_alone():
             link.ask(command="leave")
-        elif not temporary and open_trials:
-            link.ask(command="release", trials=list(open_trials))
+        elif not temporary and link.held:
+            link.ask(command="release", trials=list(link.held))
     except StudyError:
         pass  # it has ended: whoever resumes it finds that they are nobody's
     finally:
