@@ -25,7 +25,8 @@ import weakref
 from typing import Any, Dict, List, Optional, Set
 
 _LINE_MAX = 65536  # bytes of a request
-_TRIES = 5         # servers in a row that end before they have answered
+_TRIES = 5         # to start a server, which may be killed meanwhile
+_PATIENCE = 10     # seconds of servers that end before they have answered
 _Request = Dict[str, Any]
 
 
@@ -163,7 +164,7 @@ class Link:
         self._closed = False
         # The reader's:
         self._rest = b""
-        self._tries = 0
+        self._lost: Optional[float] = None  # since then nothing was answered
         serve(folder, config)
         self._socket = self._connect()  # under _turn
         _links.add(self)
@@ -307,26 +308,29 @@ class Link:
             if call.request["command"] == "ask" and "answer" in reply:
                 self.held.add(reply["answer"]["trial"])
             call.reply = reply
-            self._tries = 0
+            self._lost = None
 
     def _connect(self) -> socket.socket:
-        for left in reversed(range(_TRIES)):
+        why: Exception = StudyError()
+        for _ in range(_TRIES):
             try:
                 return _connect(self.folder)
             except OSError as error:
-                if left == 0:
-                    raise StudyError("study %s: cannot reach its server: %s" %
-                                     (self.folder, error)) from None
-            serve(self.folder)  # it has ended since
-        raise AssertionError
+                why = StudyError("study %s: cannot reach its server: %s" %
+                                 (self.folder, error))
+            try:
+                serve(self.folder)
+            except StudyError as error:
+                why = error
+        raise why
 
     def _reconnect(self) -> None:
-        self._tries += 1
-        if self._tries > _TRIES:
-            self._tries = 0
+        now = time.monotonic()
+        self._lost = self._lost or now
+        if now - self._lost > _PATIENCE:
+            self._lost = None
             raise StudyError("study %s: its server ends again and again, see "
                              "server.log there" % self.folder)
-        serve(self.folder)
         link = self._connect()
         self._give_back(link)
         with self._turn:
