@@ -393,7 +393,10 @@ install: all
 	    $(filter-out %/filter.h,$(wildcard tuners/include/tunepipe/*.h)) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
-	$(INSTALL) -m 644 src/trial/tunepipe.py "$(DESTDIR)$(sharedir)/"
+	$(INSTALL) -d "$(DESTDIR)$(sharedir)/python/tunepipe"
+	$(INSTALL) -m 644 $(wildcard src/python/tunepipe/*.py) \
+	    src/python/tunepipe/py.typed \
+	    "$(DESTDIR)$(sharedir)/python/tunepipe/"
 	$(INSTALL) -m 644 tuners/exec/tuner.py tuners/exec/assessor.py \
 	    tuners/exec/tunepipe_tuner.py \
 	    tuners/nni/nni_class.py tuners/nni/nni_sides.py \

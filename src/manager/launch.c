@@ -22,15 +22,15 @@
 
 #define TEXT_MAX ((size_t)128 << 20)
 
-/* The folder of tunepipe.py, to be freed; NULL: not found. */
+/* The folder of the Python package, to be freed; NULL: not found. */
 static char *
 find_python_folder(void)
 {
-    char *module = file_shared("src/trial", TRIAL_PYTHON_MODULE);
+    char *package = file_shared("src", TRIAL_PYTHON_PACKAGE);
 
-    if (module != NULL)
-        *strrchr(module, '/') = '\0';
-    return module;
+    if (package != NULL)
+        *strrchr(package, '/') = '\0';
+    return package;
 }
 
 /* What the experiment wants of its trials' machine, and the kind cannot. */

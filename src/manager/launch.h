@@ -25,7 +25,7 @@ struct launch {
     struct runner *runner;
     unsigned descriptors; /* that each phase costs it */
     char *program_folder;
-    char *python_folder;           /* of tunepipe.py; NULL: not found */
+    char *python_folder;           /* of the Python package, or NULL */
     const char *experiment_folder; /* absolute; borrowed */
     const char *command;           /* a command_template.h; borrowed */
     const char *prepare_command;   /* the same; NULL: none */
@@ -40,7 +40,7 @@ struct launch {
 };
 
 /* Opens a runner of this kind; -1: there cannot be one here, or it cannot what
- * the experiment wants.  Finds tunepipe.py, without which trials in Python lack
+ * the experiment wants.  Finds the Python package, without which trials lack
  * `import tunepipe` and nothing else.  The borrowed members are the caller's to
  * set. */
 int launch_open(struct launch *l, const struct runner_ops *kind,

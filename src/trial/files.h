@@ -382,8 +382,9 @@
 /* NNI 3's way to its manager, which must not lead to one around this one. */
 #define TRIAL_ENV_NNI_CHANNEL "NNI_TRIAL_COMMAND_CHANNEL" /* never set */
 
-/* `import tunepipe` finds this module: its folder is the last in PYTHONPATH. */
-#define TRIAL_PYTHON_MODULE "tunepipe.py"
+/* `import tunepipe` finds this package (src/python, installed beside what else
+ * is shared): the folder it lies in is the last in PYTHONPATH. */
+#define TRIAL_PYTHON_PACKAGE "python/tunepipe"
 
 /* The wrapper:
  *

@@ -64,7 +64,7 @@ python_module() {
     need python3 || return
     six 'python3 $programs/module_trial.py'
 }
-check "Python through tunepipe.py" python_module
+check "Python through the package tunepipe" python_module
 
 awk_output() {
     six 'awk -f $programs/output_trial.awk' \
@@ -273,7 +273,7 @@ intermediate -Infinity
 intermediate {"default": 0.1, "more": [1, "\u00e9\n"]}
 final {"default": 0.5}
 E
-    PYTHONPATH=$TP_SOURCE/src/trial python3 m.py by hand > by_hand &&
+    PYTHONPATH=$TP_SOURCE/src/python python3 m.py by hand > by_hand &&
         cmp by_hand lines || return 1
     mkdir mine && echo 'x = 1' > mine/other.py
     experiment 'maxTrialNumber: 1' 'searchSpace:' \
@@ -286,7 +286,7 @@ E
     run 0 && cmp "$dir/trials/00000/metrics" lines && has err "parameter 'b/c'" &&
         [ "$(grep -c warning err)" = 1 ]
 }
-check "tunepipe.py" module
+check "the package tunepipe" module
 
 # A model made of all parameters is made of the same ones under any tuner.
 of_tuners() {
@@ -295,7 +295,7 @@ of_tuners() {
         "load_checkpoint_dir": "l", "save_checkpoint_dir": "s"}' \
         > parameters.json
     TUNEPIPE_SEED=18446744073709551615 TUNEPIPE_TRIAL_DIR=$PWD \
-        PYTHONPATH=$TP_SOURCE/src/trial python3 -c '
+        PYTHONPATH=$TP_SOURCE/src/python python3 -c '
 import tunepipe
 given = tunepipe.params()
 assert given == {"x": {"load_checkpoint_dir": 1}}, given

@@ -187,13 +187,24 @@ exec "$root$prefix/bin/tunepipe" dispatch --tuner random
 E
     PYTHONPATH=/mine run_tunepipe run e.yml || return 1
     cat "$folder/pythonpath" "$folder/tunerpath"
-    cmp "$folder/pythonpath" "$folder/tunerpath" || return 1
     cmp "$(cut -d: -f2 "$folder/tunerpath")/tunepipe_tuner.py" \
         "$TP_SOURCE/tuners/exec/tunepipe_tuner.py" || return 1
-    module=$(cut -d: -f2 "$folder/pythonpath")/tunepipe.py
+    package=$(cut -d: -f2 "$folder/pythonpath")/tunepipe
     grep -q '^/mine:' "$folder/pythonpath" &&
-        [ "$module" -ef "$root$prefix/share/tunepipe/tunepipe.py" ] &&
-        cmp "$module" "$TP_SOURCE/src/trial/tunepipe.py"
+        [ "$package" -ef "$root$prefix/share/tunepipe/python/tunepipe" ] &&
+        diff -r -x __pycache__ "$package" "$TP_SOURCE/src/python/tunepipe"
+}
+
+# The installed package finds the installed program.
+tunes_from_python() {
+    cd "$folder" && env -u TUNEPIPE_PROGRAM \
+        PYTHONPATH="$root$prefix/share/tunepipe/python" python3 -c '
+import tunepipe
+print(tunepipe.Study and tunepipe.link.program())
+with tunepipe.Study({"x": tunepipe.uniform(0, 1)}) as study:
+    study.optimize(lambda trial: trial["x"], n_trials=3)
+    assert len(study.trials) == 3' > "$folder/program" &&
+        [ "$(cat "$folder/program")" -ef "$root$prefix/bin/tunepipe" ]
 }
 
 listed() {
@@ -254,6 +265,7 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 report links_to_nothing libs_are_empty
 report finds_plugindir plugindir_has_plugins
 report gives_python_module gives_python_module
+report tunes_from_python tunes_from_python
 headers "${CC:-cc}" "${CXX:-c++}"
 if command -v clang > /dev/null; then
     headers clang clang++

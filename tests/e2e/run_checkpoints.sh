@@ -339,7 +339,7 @@ E
     [ "$(cat "$dir/checkpoints/00000/1/inner/model")" = one ] &&
         [ "$(cat "$dir/checkpoints/00001/2/inner/model")" = two ] &&
         [ -h "$dir/checkpoints/00001/2/link" ] || return 1
-    PYTHONPATH=$TP_SOURCE/src/trial python3 -c '
+    PYTHONPATH=$TP_SOURCE/src/python python3 -c '
 import os, tunepipe
 with tunepipe.checkpoint() as folder:
     open(folder + "/x", "w").close()

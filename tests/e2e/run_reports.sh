@@ -169,7 +169,7 @@ rm -f "$TUNEPIPE_TRIAL_DIR/metrics"
 mkfifo "$TUNEPIPE_TRIAL_DIR/metrics"
 tunepipe trial report 1 2> "$HERE/said" && exit 7
 if command -v python3 > "$HERE/python"; then
-    PYTHONPATH=$TP_SOURCE/src/trial python3 -c '
+    PYTHONPATH=$TP_SOURCE/src/python python3 -c '
 import tunepipe
 try:
     tunepipe.report(1)

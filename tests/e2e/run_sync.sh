@@ -83,10 +83,10 @@ E
     run 1 && count 1 stopped &&
         has "$dir/trials/00000/stdout" 'stopped at 3' &&
         has "$dir/trials/00000/exit" 'exited 0' || return 1
-    PYTHONPATH=$TP_SOURCE/src/trial python3 t.py > by_hand &&
+    PYTHONPATH=$TP_SOURCE/src/python python3 t.py > by_hand &&
         has by_hand 'intermediate {"default": 5.0' && ! grep -q '	' by_hand ||
         return 1
-    ! PYTHONPATH=$TP_SOURCE/src/trial python3 -c \
+    ! PYTHONPATH=$TP_SOURCE/src/python python3 -c \
         'import tunepipe; tunepipe.report(1, sync=True, done=True)' \
         > by_hand 2> why && has why 'ValueError: sync is for' && [ ! -s by_hand ]
 }

@@ -1,27 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a trial in Python imports: its parameters, its reports, its seed.
+"""The trial's side: its parameters, its reports, its seed (import tunepipe).
 
-    import tunepipe
-
-    rate = tunepipe.param("learning_rate", 0.01)
-    for epoch in range(30):
-        accuracy = train(rate, tunepipe.seed(1))
-        tunepipe.report(accuracy)
-    tunepipe.final(accuracy)
-
-One file for Python 3.6 and later that needs nothing beside it: tunepipe puts
-it on the PYTHONPATH of its trials.  A run by hand has to find it, too:
-
-    PYTHONPATH=PREFIX/share/tunepipe python3 trial.py
-
-PREFIX being where tunepipe was installed (from its source: src/trial).  Outside
-tunepipe (TUNEPIPE_TRIAL_DIR is not set) parameters have the defaults that
-param() is given, and reports go to stdout ("intermediate 0.93").  One trial of
-an experiment, exactly as it was: `tunepipe rerun TRIAL`.
-
-There is no state: threads and child processes of the trial may call everything
-at any time, and lines reported at once stay whole.  A file that cannot be read
-or written raises OSError.
+For Python 3.6 and later.  There is no state: all that the functions know is in
+the environment and in the trial's folder.
 """
 
 import contextlib
@@ -39,6 +20,10 @@ __all__ = ["params", "param", "report", "final", "seed", "Stop", "Pause",
            "Finish", "trial_dir", "checkpoint", "restore_dir", "restored_step",
            "budget"]
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for type checkers: it takes as long as all the rest
+    from typing import Any, ContextManager, Dict, Optional
+
 _LINE_MAX = 1024 * 1024
 _OF_TUNERS = ("TRIAL_BUDGET", "load_checkpoint_dir", "save_checkpoint_dir")
 
@@ -49,7 +34,7 @@ def _path(name):
     return os.path.join(folder, name) if folder else None
 
 
-def params():
+def params() -> "Dict[str, Any]":
     """All parameters, as a dict in the order of the search space.
 
     A nested choice is a dict with its name as "_name".  What some tuners add is
@@ -98,7 +83,7 @@ class _Params(dict):
         raise KeyError("this trial has no parameter %r%s" % (name, hint))
 
 
-def param(name, default=None):
+def param(name: str, default: "Any" = None) -> "Any":
     """The value of one parameter, or the default where there is none.
 
     What a nested choice chose is "activation/_name", its own parameters are
@@ -138,7 +123,7 @@ def _note(file, text, limit):
         pass  # that costs the note
 
 
-def seed(default=0, bits=32):
+def seed(default: int = 0, bits: int = 32) -> int:
     """This trial's seed, from 0 to what numpy and scikit-learn take, 2**32 - 1.
 
         SGDClassifier(random_state=tunepipe.seed(1))
@@ -152,7 +137,7 @@ def seed(default=0, bits=32):
     return int(text) % (1 << bits) if text.isdigit() else default
 
 
-def trial_dir():
+def trial_dir() -> str:
     """The trial's own folder, an absolute path: the place for its files.
 
     All trials of an experiment have the same working directory, several at a
@@ -185,7 +170,7 @@ class Finish(Stop):
     """
 
 
-def budget(default=0):
+def budget(default: "Any" = 0) -> "Any":
     """How many intermediate results this trial may report.
 
     Those of restored_step() are included; when there are as many, a tuner
@@ -195,7 +180,8 @@ def budget(default=0):
     return param("TRIAL_BUDGET", default)
 
 
-def report(value, sync=False, done=False, checkpoint=None):
+def report(value: "Any", sync: bool = False, done: bool = False,
+           checkpoint: "Any" = None) -> None:
     """Reports an intermediate result: once per epoch or step.
 
     The value is a number in the units that the experiment optimises (whatever
@@ -237,7 +223,7 @@ def report(value, sync=False, done=False, checkpoint=None):
     if done:
         _append("done " + text)
         return
-    with _drafted(checkpoint) as publish:
+    with _drafted(checkpoint, _saving(), _tell_saved, _note_saved) as publish:
         word = _intermediate(text, sync, publish)
     ends = _ENDS.get(word) if sync else None
     if ends is not None:
@@ -259,13 +245,12 @@ def _intermediate(text, hears, then):
 _ENDS = {b"stop": Stop, b"pause": Pause, b"finish": Finish}
 
 
-def final(value):
+def final(value: "Any") -> None:
     """Reports the trial's result, once, at its end: values as in report()."""
     _append("final " + _spell(value))
 
 
-@contextlib.contextmanager
-def checkpoint():
+def checkpoint() -> "ContextManager[str]":
     """Saves what an attempt after this one needs to go on, all or nothing.
 
         with tunepipe.checkpoint() as folder:
@@ -280,13 +265,10 @@ def checkpoint():
     goes on from one that was saved before does that step twice.
     report(value, checkpoint=PATH) does both in the right order.
     """
-    with _draft() as (folder, publish):
-        yield folder
-        _sync_all(folder)
-        publish()
+    return _saved(_saving(), _tell_saved)
 
 
-def restore_dir():
+def restore_dir() -> "Optional[str]":
     """The newest checkpoint of this trial, a folder to be read only.
 
     An earlier attempt saved it, or the trial that this one goes on from.  None
@@ -295,7 +277,7 @@ def restore_dir():
     return os.environ.get("TUNEPIPE_RESTORE_DIR") or None
 
 
-def restored_step():
+def restored_step() -> int:
     """How many results had been reported when that checkpoint was saved.
 
     Intermediate ones, of this trial and of those that it goes on from: the next
@@ -305,17 +287,35 @@ def restored_step():
     return int(text) if text.isdigit() else 0
 
 
+def _saving():
+    return os.environ.get("TUNEPIPE_CHECKPOINT_DIR")
+
+
+def _tell_saved(number):
+    _append("checkpoint %d" % number)
+
+
+# What is saved where, and how tunepipe is told the number of a checkpoint and
+# which files are copied: not the same in a trial and in a study.
+
+
 @contextlib.contextmanager
-def _draft():
+def _saved(saving, tell):
+    with _draft(saving, tell) as (folder, publish):
+        yield folder
+        _sync_all(folder)
+        publish()
+
+
+@contextlib.contextmanager
+def _draft(saving, tell):
     """A folder to save into, and what makes it a checkpoint once it is synced;
     without that it is removed."""
-    saving = os.environ.get("TUNEPIPE_CHECKPOINT_DIR")
     folder = _make_folder(saving)
 
     def publish():
         if saving:
-            number = _give_number(folder, os.path.dirname(saving))
-            _append("checkpoint %d" % number)
+            tell(_give_number(folder, os.path.dirname(saving)))
 
     try:
         yield folder, publish
@@ -324,17 +324,17 @@ def _draft():
 
 
 @contextlib.contextmanager
-def _drafted(paths):
+def _drafted(paths, saving, tell, note):
     """What publishes copies of these files and folders; of None, nothing."""
     if paths is None:
         yield lambda: None
         return
     if isinstance(paths, (str, bytes)) or hasattr(paths, "__fspath__"):
         paths = [paths]
-    with _draft() as (folder, publish):
+    with _draft(saving, tell) as (folder, publish):
         for path in map(os.fsdecode, paths):
             _copy(path, os.path.join(folder, _name(path)))
-            _note_saved(path)
+            note(path)
         _sync_all(folder)
         yield publish
 
@@ -368,6 +368,7 @@ def _make_folder(saving):
     if not saving:
         return tempfile.mkdtemp()
     parent, name = os.path.split(saving)
+    os.makedirs(parent, 0o700, exist_ok=True)
     return tempfile.mkdtemp(prefix=name + ".", dir=parent)
 
 

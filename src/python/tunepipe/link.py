@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: MIT
+"""The lines to a study's server and back.
+
+The server is `tunepipe study DIR --serve`, started where none lives; it is
+asked through the socket `control` in its folder, a line of JSON each way.  Any
+thread may ask; who waits for an answer reads for all that wait, so that there
+is no thread of ours.  When the server has died, the one who reads starts
+another and says once more what was not answered.
+"""
+
+import itertools
+import json
+import math
+import operator
+import os
+import re
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import weakref
+from typing import Any, Dict, List, Optional, Set
+
+_LINE_MAX = 65536  # bytes of a request
+_TRIES = 5         # to start a server, which may be killed meanwhile
+_PATIENCE = 10     # seconds of servers that end before they have answered
+_Request = Dict[str, Any]
+
+
+class StudyError(Exception):
+    """What was asked of a study and is not to be had, in its server's words."""
+
+    over = False   # no trial will come any more
+    ended = False  # the trial it is about has ended, or is another's by now
+
+
+def program() -> str:
+    """The path of the program tunepipe that belongs to this package."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    up = os.path.join(here, *[os.pardir] * 3)
+    places = (os.environ.get("TUNEPIPE_PROGRAM"),
+              os.path.join(up, "build", "release", "tunepipe"),
+              os.path.join(up, os.pardir, "bin", "tunepipe"),
+              shutil.which("tunepipe"))
+    for path in places:
+        if path and os.path.isfile(path) and os.access(path, os.X_OK):
+            return os.path.normpath(path)
+    raise StudyError("the program tunepipe is neither beside this package nor "
+                     "in PATH: TUNEPIPE_PROGRAM may name it")
+
+
+def run(*words: str) -> str:
+    """What the program prints, called with these words."""
+    with tempfile.TemporaryFile() as said:  # which a server may keep open
+        done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=said)
+        said.seek(0)
+        why = said.read().decode("utf-8", "replace").strip()
+    if done.returncode != 0:
+        why = re.sub(r"^tunepipe \w+: error: ", "", why, flags=re.M)
+        raise StudyError(why or "tunepipe %s: status %d" % (words[0],
+                                                            done.returncode))
+    return done.stdout.decode("utf-8", "replace")
+
+
+def serve(folder: str, config: Optional[_Request] = None) -> None:
+    """Sees to it that the study in this folder has a server."""
+    if config is None:
+        run("study", folder, "--serve")
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".json",
+                                     encoding="utf-8") as file:
+        json.dump(config, file, default=plain, ensure_ascii=False)
+        file.flush()
+        try:
+            run("study", folder, "--serve", "--config", file.name)
+        except StudyError as error:  # of a file that nobody knows
+            text = re.sub(re.escape(file.name) + r":(\d+: )?\s*", "",
+                          str(error))
+            raise StudyError(text) from None
+
+
+def plain(value: Any) -> Any:
+    """A number that json does not know, as numpy's are, as one it knows."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return float(value)
+
+
+def spell(value: Any) -> Any:
+    """A result as requests have it; TypeError or ValueError: it is none."""
+    if isinstance(value, dict):
+        if "default" not in value:
+            raise ValueError('value: a dict needs a member "default"')
+        return dict(value, default=spell(value["default"]))
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)("value: expected a number, got %.100r" % (value,)
+                          ) from None
+    if math.isfinite(number):
+        return number
+    return "NaN" if math.isnan(number) else ("Infinity" if number > 0
+                                             else "-Infinity")
+
+
+def _connect(folder: str) -> socket.socket:
+    link = socket.socket(socket.AF_UNIX)
+    path, fd = os.path.join(folder, "control"), -1
+    try:
+        if len(os.fsencode(path)) >= 108:  # more than an address holds
+            fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            path = "/proc/self/fd/%d/control" % fd
+        link.connect(path)
+    except BaseException:
+        link.close()
+        raise
+    finally:
+        if fd >= 0:
+            os.close(fd)
+    return link
+
+
+def _talk(link: socket.socket, **request: Any) -> _Request:
+    """The answer, where nothing else is under way."""
+    link.sendall(json.dumps(request).encode("ascii") + b"\n",
+                 socket.MSG_NOSIGNAL)
+    data = b""
+    while not data.endswith(b"\n"):
+        part = link.recv(1 << 20)
+        if not part:
+            raise ConnectionResetError
+        data += part
+    return json.loads(data)["answer"]
+
+
+class Call:
+    """A request, and its answer once that has come."""
+
+    def __init__(self, **request: Any) -> None:
+        self.request = request
+        self.reply: Optional[_Request] = None
+
+
+class Link:
+    """A process's connection to a study's server."""
+
+    def __init__(self, folder: str, config: Optional[_Request] = None) -> None:
+        self.folder = folder
+        self._pid = os.getpid()
+        self._turn = threading.Condition()
+        #: The trials that were given to it, and not told yet.
+        self.held: Set[int] = set()
+        # Guarded by _turn:
+        self._ids = itertools.count()
+        self._calls: Dict[int, Call] = {}  # sent, and not answered
+        self._reader: Optional[Call] = None  # whose thread reads, or connects
+        self._closed = False
+        # The reader's:
+        self._rest = b""
+        self._lost: Optional[float] = None  # since then nothing was answered
+        serve(folder, config)
+        self._socket = self._connect()  # under _turn
+        _links.add(self)
+
+    def ask(self, **request: Any) -> _Request:
+        """The answer to a request."""
+        call = Call(**request)
+        self.send(call)
+        return self.wait(call)
+
+    def send(self, call: Call) -> None:
+        self._check()
+        with self._turn:
+            number = next(self._ids)
+            line = self._line(number, call.request)
+            self._calls[number] = call
+            self._write(line)
+
+    def wait(self, call: Call, deadline: Optional[float] = None) -> _Request:
+        """The answer; StudyError or, at that time.monotonic(), TimeoutError."""
+        self._check()
+        try:
+            while call.reply is None:
+                self._wait_or_read(call, deadline)
+        except StudyError:
+            self._forget(call)
+            raise
+        if "error" in call.reply:
+            error = StudyError(call.reply["error"])
+            error.over = bool(call.reply.get("over"))
+            error.ended = any(words in call.reply["error"] for words in
+                              ("has ended", "given back"))
+            raise error
+        return call.reply["answer"]
+
+    def close(self) -> None:
+        """Ends the connection; those who wait get a StudyError."""
+        if os.getpid() != self._pid:
+            return
+        with self._turn:
+            self._closed = True
+            self._hang_up()
+            if self._reader is None:
+                self._socket.close()
+            self._turn.notify_all()
+
+    def is_alone(self) -> bool:
+        """Whether no other of this process leads to the same server."""
+        return not any(other.folder == self.folder and other is not self and
+                       not other._closed for other in list(_links))
+
+    def _check(self) -> None:
+        if os.getpid() != self._pid:
+            raise StudyError("study %s: process %d opened it, and this is a "
+                             "child that was fork()ed: tunepipe.Study.connect("
+                             "%r) opens it here, too" % (
+                                 self.folder, self._pid, self.folder))
+        if self._closed:
+            raise StudyError("study %s: it was closed" % self.folder)
+
+    def _line(self, number: int, request: _Request) -> bytes:
+        text = json.dumps(dict(request, id=number), default=plain)
+        line = text.encode("ascii") + b"\n"
+        if len(line) > _LINE_MAX:
+            raise ValueError("a request of more than %d bytes" % _LINE_MAX)
+        return line
+
+    def _write(self, line: bytes) -> None:
+        """Turn held.  What cannot be sent now is sent by who reads next."""
+        try:
+            self._socket.sendall(line, socket.MSG_NOSIGNAL)
+        except OSError:
+            self._hang_up()
+        except BaseException:  # perhaps in the middle of a line
+            self._hang_up()
+            raise
+
+    def _hang_up(self) -> None:
+        """Turn held: the reader, who may be in it, finds its end."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it has ended already
+
+    def _wait_or_read(self, call: Call, deadline: Optional[float]) -> None:
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise TimeoutError
+        with self._turn:
+            self._check()
+            if call.reply is not None:
+                return
+            if self._reader is not None:
+                self._turn.wait(left)
+                return
+            self._reader = call
+        try:
+            if self._is_readable(left):
+                self._read()
+        finally:
+            with self._turn:
+                if self._closed:
+                    self._socket.close()
+                self._reader = None
+                self._turn.notify_all()
+
+    def _is_readable(self, left: Optional[float]) -> bool:
+        ready = select.poll()
+        ready.register(self._socket, select.POLLIN)
+        return bool(ready.poll(None if left is None
+                               else math.ceil(left * 1000)))
+
+    def _read(self) -> None:
+        """Takes what has come; at the connection's end makes another."""
+        try:
+            data = self._receive()
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            self._take(lines)
+            if not data and not self._closed:
+                self._reconnect()
+        except BaseException:  # a part of what has come may be lost
+            with self._turn:
+                self._hang_up()
+            raise
+
+    def _receive(self) -> bytes:
+        try:
+            return self._socket.recv(1 << 20)
+        except OSError:
+            return b""
+
+    def _take(self, lines: List[bytes]) -> None:
+        for line in lines:
+            reply = json.loads(line)
+            if "id" not in reply:  # of the connection, which is refused
+                raise StudyError(reply.get("error", line))
+            with self._turn:
+                call = self._calls.pop(reply["id"], None)
+            if call is None:
+                continue
+            if call.request["command"] == "ask" and "answer" in reply:
+                self.held.add(reply["answer"]["trial"])
+            call.reply = reply
+            self._lost = None
+
+    def _connect(self) -> socket.socket:
+        why: Exception = StudyError()
+        for _ in range(_TRIES):
+            try:
+                return _connect(self.folder)
+            except OSError as error:
+                why = StudyError("study %s: cannot reach its server: %s" %
+                                 (self.folder, error))
+            try:
+                serve(self.folder)
+            except StudyError as error:
+                why = error
+        raise why
+
+    def _reconnect(self) -> None:
+        now = time.monotonic()
+        self._lost = self._lost or now
+        if now - self._lost > _PATIENCE:
+            self._lost = None
+            raise StudyError("study %s: its server ends again and again, see "
+                             "server.log there" % self.folder)
+        link = self._connect()
+        self._give_back(link)
+        with self._turn:
+            self._socket.close()
+            self._socket, self._rest = link, b""
+            for number, call in sorted(self._calls.items()):
+                if call.request["command"] == "tell":
+                    call.request["again"] = True
+                self._write(self._line(number, call.request))
+
+    def _give_back(self, link: socket.socket) -> None:
+        """Trials that were given to it, of which the answer was lost."""
+        if not self.is_alone():
+            return
+        try:
+            status = _talk(link, command="status", rows=1000)
+            there = [int(one["trial"]) for one in status["trials"]]
+            lost = [number for number in there if number not in self.held]
+            if lost:  # of others' trials none is given back
+                _talk(link, command="release", trials=lost)
+        except OSError:
+            pass  # who reads next finds its end
+
+    def _forget(self, call: Call) -> None:
+        with self._turn:
+            for number, one in list(self._calls.items()):
+                if one is call:
+                    del self._calls[number]
+
+
+_links: "weakref.WeakSet[Link]" = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """In a child: the connection is to end when the parent's end does."""
+    for link in list(_links):
+        link._socket.close()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)

@@ -1,0 +1,589 @@
+# SPDX-License-Identifier: MIT
+"""Tuning a function of one's own: a study gives points and takes results.
+
+    import tunepipe
+
+    study = tunepipe.Study({"rate": tunepipe.loguniform(1e-4, 1),
+                            "units": tunepipe.randint(8, 129)},
+                           direction="maximize", folder="study1")
+
+    def objective(trial):
+        model = Model(trial["rate"], trial["units"])
+        for epoch in range(30):
+            trial.report(model.train())
+            if trial.should_stop():
+                raise tunepipe.Stop
+        return model.accuracy()
+
+    study.optimize(objective, n_trials=100, n_jobs=2)
+    print(study.best.value, study.best.params)
+
+Or in a loop of one's own:
+
+    trial = study.ask()
+    study.tell(trial, train(**trial.params))
+
+The folder is one as `tunepipe run` makes it: show, report, explain, replay and
+the rest take it.  The same folder again goes on where it was; several processes
+may use it at a time (Study.connect).  A trial belongs to the process that asked
+for it: when that has died, the next who asks is given it.
+
+Threads may share a study.  A child that was fork()ed connects anew.  What goes
+wrong raises StudyError.
+"""
+
+import concurrent.futures
+import itertools
+import json
+import operator
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import weakref
+from typing import (Any, Callable, ContextManager, Dict, Iterable, Iterator,
+                    List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
+                    Union)
+
+from . import trial as _trial
+from .link import Call, Link, StudyError, plain, program, run, spell
+from .trial import Stop
+
+__all__ = ["Study", "Trial", "Result", "StudyError"]
+
+Value = Union[float, Mapping[str, Any]]
+_NOTHING: Any = object()  # where None is a value that is wrong
+_WHY_MAX = 150  # characters
+
+
+class Result(NamedTuple):
+    """What became of a trial that has ended."""
+
+    number: int
+    params: Dict[str, Any]
+    value: Optional[float]  #: None where there is none
+    status: str  #: "succeeded", "failed", "stopped" and the like
+    why: str  #: in words
+    latest: Optional[float]  #: its last intermediate result
+    intermediates: int  #: how many it has reported
+    budget: Optional[int]  #: how many it was allowed; None: no limit
+    seconds: Optional[float]
+
+
+class Trial:
+    """A point to try, as Study.ask() gives it."""
+
+    def __init__(self, study: "Study", given: Dict[str, Any]) -> None:
+        self._study = study
+        self._reported = 0
+        self._word = "go"
+        #: From 0, in the order of asking.
+        self.number: int = given["trial"]
+        #: The parameters; a nested choice is a dict with its name as "_name".
+        self.params: Dict[str, Any] = _without_added(given["parameters"])
+        #: Above 0: whoever had it before has died, or gave it back.
+        self.attempt: int = given["attempt"]
+        #: How many results it may report, those of `step` included; then the
+        #: tuner decides what becomes of it.  None: no tuner does.
+        self.budget: Optional[int] = _whole(given.get("budget"))
+        #: The newest checkpoint, of an earlier attempt or of the trial that it
+        #: goes on from: a folder to be read only.  None: there is none.
+        self.restore_dir: Optional[str] = given.get("restore_dir")
+        #: How many results had been reported when that was saved.
+        self.step: int = given.get("step", 0)
+        self.checkpoint_dir: Optional[str] = given.get("checkpoint_dir")
+        #: What it has reported: pairs of a step and a value.
+        self.steps: List[Tuple[Any, Value]] = []
+        #: What the study was told of it, so far nothing.
+        self.value: Optional[Value] = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.params[name]
+
+    def __repr__(self) -> str:
+        return "<trial %d: %r>" % (self.number, self.params)
+
+    def report(self, value: Value, step: Any = None,
+               checkpoint: Any = None) -> None:
+        """Reports an intermediate result, and returns when it is judged.
+
+        It is the next one, whatever `step` says, which is only a label.  With
+        checkpoint, the path of a file or folder or a list of such, copies of
+        these are saved as the state behind it.
+        """
+        said = spell(value)
+        with _trial._drafted(checkpoint, self.checkpoint_dir, self._tell_saved,
+                             lambda path: None) as publish:
+            self._hear(command="report", value=said, sequence=self._reported)
+            publish()
+        if step is None:
+            step = self.step + self._reported
+        self._reported += 1
+        self.steps.append((step, value))
+
+    def should_stop(self) -> bool:
+        """Whether it is to end now: it is not worth its time, its budget is
+        used up, or somebody has ended it.
+
+        Who ends it then, by tunepipe.Stop or Study.tell(trial), says that it
+        was stopped, and not that it failed.
+        """
+        if self._word == "go":
+            self._hear(command="look")
+        return self._word != "go"
+
+    should_prune = should_stop
+
+    def checkpoint(self) -> ContextManager[str]:
+        """Saves what another attempt, or a trial that goes on from this one,
+        needs: `with trial.checkpoint() as folder:`, all or nothing.
+
+        Behind the report of the step whose state it is, not before.
+        """
+        return _trial._saved(self.checkpoint_dir, self._tell_saved)
+
+    def _tell_saved(self, number: int) -> None:
+        self._hear(command="saved", number=number)
+
+    def _hear(self, **request: Any) -> None:
+        """What is to become of it, by the answer to the request."""
+        try:
+            answer = self._study._link.ask(trial=self.number, **request)
+            self._word = answer.get("stop", self._word)
+        except StudyError as error:
+            if not error.ended:
+                raise
+            self._word = "stop"
+
+
+class Study:
+    """A search for the parameters with the best result.
+
+    space: a dict of the functions of tunepipe.space (or NNI's JSON), or the
+    path of a file that has it.  tuner, assessor: the name of one that `tunepipe
+    tuners` lists, the path of a plugin, or a dict of the keys of an
+    experiment's `tuner`; their arguments apart.  filters: names, or dicts of
+    "name" and "args".  constraints: texts such as "x < y".
+
+    folder: what is kept; None: a temporary one that goes with the study.  A
+    folder that has a study is gone on with, and what is said here has to be
+    what was said there.  max_trials: of the study, whoever asks.  lost: what
+    becomes of trials whose process has died, or gave them back: they are given
+    "again", or are "failed".
+    """
+
+    def __init__(self, space: Union[Mapping[str, Any], str, "os.PathLike[str]"],
+                 *, direction: str = "minimize",
+                 tuner: Union[str, Mapping[str, Any]] = "auto",
+                 tuner_args: Optional[Mapping[str, Any]] = None,
+                 assessor: Union[str, Mapping[str, Any], None] = None,
+                 assessor_args: Optional[Mapping[str, Any]] = None,
+                 filters: Optional[Sequence[Any]] = None,
+                 constraints: Union[str, Sequence[str], None] = None,
+                 seed: Optional[int] = None,
+                 folder: Union[str, "os.PathLike[str]", None] = None,
+                 max_trials: Optional[int] = None,
+                 lost: str = "again") -> None:
+        if isinstance(constraints, str):
+            constraints = [constraints]
+        keys = {"direction": direction, "seed": seed,
+                "tuner": _algorithm(tuner, tuner_args),
+                "assessor": _algorithm(assessor, assessor_args),
+                "filters": filters, "constraints": constraints,
+                "maxTrialNumber": max_trials}
+        if isinstance(space, Mapping):
+            keys["searchSpace"] = space
+        else:
+            keys["searchSpaceFile"] = os.path.abspath(space)
+        self._open(folder, {key: value for key, value in keys.items()
+                            if value is not None}, lost)
+
+    @classmethod
+    def connect(cls, folder: Union[str, "os.PathLike[str]"],
+                lost: str = "again") -> "Study":
+        """The study in a folder, which others may use at the same time."""
+        study = cls.__new__(cls)
+        study._open(folder, None, lost)
+        return study
+
+    def _open(self, folder: Any, config: Any, lost: str) -> None:
+        if lost not in ("again", "failed"):
+            raise ValueError("lost: expected 'again' or 'failed', got %r" %
+                             (lost,))
+        self._fails_lost = lost == "failed"
+        self._asked: List[Call] = []  # of who was interrupted, for who is next
+        temporary = folder is None
+        #: Where the study is kept, an absolute path.
+        self.folder: str = (tempfile.mkdtemp(prefix="tunepipe-") if temporary
+                            else os.path.abspath(os.fspath(folder)))
+        try:
+            self._link = Link(self.folder, config)
+        except BaseException:
+            if temporary:
+                shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        self._end = weakref.finalize(self, _end, self._link, temporary,
+                                     os.getpid())
+
+    def __enter__(self) -> "Study":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return "<study %s>" % self.folder
+
+    def close(self) -> None:
+        """Gives back the trials that it was told nothing of, and leaves.
+
+        Of a study without a folder nothing is left.  Also done at exit.
+        """
+        self._end()
+
+    # ---- ask and tell ----
+
+    def ask(self) -> Trial:
+        """A trial, as soon as there is one: a tuner may wait for results.
+
+        StudyError where there is none; its member `over` tells that there will
+        be none any more.
+        """
+        return self._ask(None)
+
+    def _ask(self, deadline: Optional[float]) -> Trial:
+        while True:
+            trial = Trial(self, self._ask_once(deadline))
+            if trial.attempt == 0 or not self._fails_lost:
+                return trial
+            self.fail(trial, "who had it has died, or gave it back")
+
+    def _ask_once(self, deadline: Optional[float]) -> Dict[str, Any]:
+        try:
+            call = self._asked.pop()
+        except IndexError:
+            call = Call(command="ask")
+            self._link.send(call)
+        try:
+            return self._link.wait(call, deadline)
+        except StudyError:
+            raise
+        except BaseException:
+            self._asked.append(call)
+            raise
+
+    def tell(self, trial: Union[Trial, int], value: Value = _NOTHING) -> None:
+        """The trial's result: a number, or a dict that has it as "default".
+
+        It is kept when this returns.  Without a value the trial ends without a
+        result: stopped where it was to stop, else failed.
+        """
+        if value is _NOTHING:
+            self._tell(trial)
+        else:
+            self._tell(trial, value=spell(value))
+        if isinstance(trial, Trial) and value is not _NOTHING:
+            trial.value = value
+
+    def fail(self, trial: Union[Trial, int], why: str = "") -> None:
+        """The trial has failed, and perhaps why."""
+        self._tell(trial, failed=" ".join(str(why).split())[:_WHY_MAX])
+
+    def _tell(self, trial: Union[Trial, int], **result: Any) -> None:
+        number = (trial.number if isinstance(trial, Trial)
+                  else operator.index(trial))
+        try:
+            self._link.ask(command="tell", trial=number, **result)
+        except StudyError as error:
+            if not error.ended:
+                raise
+            self._link.held.discard(number)
+            # Who was told to stop may be ended before he says so himself.
+            if not isinstance(trial, Trial) or trial._word == "go":
+                raise
+        self._link.held.discard(number)
+
+    def enqueue(self, *params: Mapping[str, Any]) -> List[int]:
+        """Sets of parameters to try next, the numbers of their trials.
+
+        What a set lacks is drawn; they come on top of max_trials.
+        """
+        reply = self._link.ask(command="add", parameters=list(params))
+        return [int(number) for number in reply["trials"]]
+
+    # ---- a function ----
+
+    def optimize(self, objective: Callable[[Trial], Optional[Value]],
+                 n_trials: Optional[int] = None, n_jobs: int = 1,
+                 timeout: Optional[float] = None,
+                 callbacks: Iterable[Callable[["Study", Trial], Any]] = (),
+                 catch: Tuple[Type[Exception], ...] = (),
+                 progress: bool = True) -> None:
+        """Tries the objective: it is given a trial and returns its result.
+
+        It raises tunepipe.Stop, or returns None, to end without one.  Of any
+        other exception the trial has failed, and it is raised again, unless
+        it is one of `catch`.
+
+        n_trials: of this call, in n_jobs threads.  It ends, too, when there is
+        nothing more to try, and no trial is begun after `timeout` seconds.
+        callbacks: called behind each trial, one at a time, with the study and
+        the trial, whose value is then known; Stop ends the call.  progress: a
+        line on standard error where that is a terminal.
+        """
+        if n_jobs < 1:
+            raise ValueError("n_jobs: expected 1 or more, got %r" % (n_jobs,))
+        deadline = None if timeout is None else time.monotonic() + timeout
+        line = (_Progress(self._status(), n_trials)
+                if progress and _is_terminal() else None)
+        todo = _Work(self, objective, [*callbacks], tuple(catch), line)
+        trials = self._to_try(n_trials, deadline, todo)
+        try:
+            if n_jobs == 1:
+                for trial in trials:
+                    todo.do(trial)
+            else:
+                _share(todo.do, trials, n_jobs)
+        except Stop:
+            pass
+        finally:
+            if line is not None:
+                line.end()
+
+    def _to_try(self, n_trials: Optional[int], deadline: Optional[float],
+                todo: "_Work") -> Iterator[Trial]:
+        for _ in itertools.count() if n_trials is None else range(n_trials):
+            if deadline is not None and time.monotonic() >= deadline:
+                return
+            try:
+                trial = self._ask(deadline)
+            except TimeoutError:
+                return
+            except StudyError as error:
+                if not error.over or not (todo.told or self._status()["best"]):
+                    raise
+                return
+            yield trial
+
+    def _release(self, trial: Trial) -> None:
+        self._link.held.discard(trial.number)
+        self._link.ask(command="release", trials=[trial.number])
+
+    # ---- what there is ----
+
+    def _show(self) -> Dict[str, Any]:
+        return json.loads(run("show", "--json", self.folder))
+
+    def _status(self) -> Dict[str, Any]:
+        return json.loads(run("status", "--json", self.folder))
+
+    @property
+    def best(self) -> Result:
+        """The trial with the best result; StudyError: none has one yet."""
+        shown = self._show()
+        if shown["best"] is None:
+            raise StudyError("study %s: no trial has a result yet" %
+                             self.folder)
+        number = shown["best"]["trial"]
+        return _result(next(one for one in shown["trials"]
+                            if one["trial"] == number))
+
+    @property
+    def trials(self) -> List[Result]:
+        """All trials that have ended, in the order of their ends."""
+        return [_result(one) for one in self._show()["trials"]]
+
+    def dataframe(self) -> Any:
+        """The trials as a pandas.DataFrame; without pandas a list of dicts.
+
+        Parameters are columns "params_NAME", of a nested choice
+        "params_NAME/_name" and so on.
+        """
+        rows = []
+        for one in self.trials:
+            row = one._asdict()
+            row.update(_flat("params_", row.pop("params")))
+            rows.append(row)
+        try:
+            import pandas
+        except ImportError:
+            return rows
+        return pandas.DataFrame(rows)
+
+
+def _algorithm(name: Any, args: Optional[Mapping[str, Any]]) -> Any:
+    """The value of an experiment's key `tuner` or `assessor`."""
+    if name is None:
+        return None
+    if isinstance(name, Mapping):
+        keys = dict(name)
+    elif os.sep in name:
+        keys = {"plugin": os.path.abspath(name)}
+    else:
+        keys = {"name": name}
+    if args is not None:
+        keys["classArgs"] = args
+    return keys
+
+
+def _end(link: Link, temporary: bool, pid: int) -> None:
+    """Of a study that is closed, or that nobody has any more."""
+    if os.getpid() != pid:
+        return  # it is the parent's
+    try:
+        if not temporary and link.is_alone():
+            link.ask(command="leave")
+        elif not temporary and link.held:
+            link.ask(command="release", trials=list(link.held))
+    except StudyError:
+        pass  # it has ended: whoever resumes it finds that they are nobody's
+    finally:
+        link.close()
+        if temporary:
+            subprocess.run([program(), "stop", "--now", link.folder],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+            shutil.rmtree(link.folder, ignore_errors=True)
+
+
+def _result(shown: Dict[str, Any]) -> Result:
+    params = shown["parameters"]
+    return Result(int(shown["trial"]), _without_added(params), shown["value"],
+                  shown["status"], shown["why"], shown["latest"],
+                  shown["intermediates"], _whole(params.get("TRIAL_BUDGET")),
+                  shown["duration_s"])
+
+
+def _without_added(params: Mapping[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in params.items()
+            if name not in _trial._OF_TUNERS}
+
+
+def _whole(number: Optional[float]) -> Optional[int]:
+    return None if number is None else int(number)
+
+
+def _flat(prefix: str, params: Mapping[str, Any]) -> Dict[str, Any]:
+    flat: Dict[str, Any] = {}
+    for name, value in params.items():
+        if isinstance(value, dict) and "_name" in value:
+            flat.update(_flat(prefix + name + "/", value))
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+# ---- optimize() ----
+
+class _Work:
+    """What is done with each trial, by any thread."""
+
+    def __init__(self, study: Study, objective: Callable[[Trial], Any],
+                 callbacks: List[Callable[[Study, Trial], Any]],
+                 catch: Tuple[Type[Exception], ...],
+                 line: "Optional[_Progress]") -> None:
+        self.study, self.objective, self.line = study, objective, line
+        self.callbacks, self.catch = callbacks, catch
+        self.one_calls = threading.Lock()
+        self.told = False  # that there is a result
+
+    def do(self, trial: Trial) -> None:
+        try:
+            self._try(trial)
+        finally:
+            if self.line is not None:
+                self.line.count(trial)
+        with self.one_calls:
+            for callback in self.callbacks:
+                callback(self.study, trial)
+
+    def _try(self, trial: Trial) -> None:
+        study = self.study
+        value: Any = None
+        try:
+            value = self.objective(trial)
+            if value is not None:
+                spell(value)
+        except Stop:
+            pass
+        except Exception as error:
+            self._tell(study.fail, trial, "%s: %s" % (type(error).__name__,
+                                                      error))
+            if not isinstance(error, self.catch):
+                raise
+            return
+        except BaseException:
+            study._release(trial)
+            raise
+        if value is None:
+            self._tell(study.tell, trial)
+        else:
+            self._tell(study.tell, trial, value)
+            self.told = True
+
+    @staticmethod
+    def _tell(tell: Callable[..., None], trial: Trial, *result: Any) -> None:
+        try:
+            tell(trial, *result)
+        except StudyError as error:
+            if not error.ended:  # by somebody else, meanwhile
+                raise
+
+
+def _share(do: Callable[[Trial], None], trials: Iterator[Trial],
+           n_jobs: int) -> None:
+    """Does it with the trials, in so many threads; this one asks for them."""
+    running: "set[concurrent.futures.Future[None]]" = set()
+
+    def settle(when: str) -> None:
+        nonlocal running
+        done, running = concurrent.futures.wait(running, return_when=when)
+        for one in done:
+            one.result()
+
+    with concurrent.futures.ThreadPoolExecutor(n_jobs) as pool:
+        for trial in trials:
+            running.add(pool.submit(do, trial))
+            if len(running) == n_jobs:
+                settle(concurrent.futures.FIRST_COMPLETED)
+        settle(concurrent.futures.ALL_COMPLETED)
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+class _Progress:
+    """A line on the terminal."""
+
+    def __init__(self, status: Dict[str, Any], n_trials: Optional[int]) -> None:
+        best = status["best"] or {}
+        self.best, self.of_best = best.get("value"), best.get("trial")
+        self.better = (operator.gt if status["optimize_mode"] == "maximize"
+                       else operator.lt)
+        self.of = "" if n_trials is None else "/%d" % n_trials
+        self.n = 0
+        self.lock = threading.Lock()
+
+    def count(self, trial: Trial) -> None:
+        value = trial.value
+        if isinstance(value, dict):
+            value = value["default"]
+        with self.lock:
+            self.n += 1
+            if value is not None and (self.best is None or
+                                      self.better(value, self.best)):
+                self.best, self.of_best = value, trial.number
+            text = "%d%s trials" % (self.n, self.of)
+            if self.best is not None:
+                text += ", best %.6g (trial %d)" % (self.best,
+                                                    int(self.of_best))
+            sys.stderr.write("\r%-60s" % text)
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if self.n > 0:
+            sys.stderr.write("\n")
