@@ -60,7 +60,10 @@ static const struct {
          "[\"searchSpacePath\"]}]}, {\"anyOf\": [{\"required\": "
          "[\"trialCommand\"]}, {\"required\": [\"trial\"]}, {\"required\": "
          "[\"trainingService\"], \"properties\": {\"trainingService\": "
-         "{\"required\": [\"trialCommand\"]}}}]}, {\"anyOf\": [{\"required\": "
+         "{\"required\": [\"trialCommand\"]}}}, {\"required\": "
+         "[\"trainingService\"], \"properties\": {\"trainingService\": "
+         "{\"required\": [\"platform\"], \"properties\": {\"platform\": "
+         "{\"const\": \"client\"}}}}}]}, {\"anyOf\": [{\"required\": "
          "[\"direction\"]}, " TOLD("tuner") ", " TOLD("advisor") ", " TOLD(
              "assessor") "]}]"},
     {"tuner", "\"anyOf\": [{\"required\": [\"name\"]}, {\"required\": "

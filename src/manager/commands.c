@@ -469,6 +469,9 @@ explain(struct manager *m, const struct trial *t, struct buf *out)
         placing_explain(&m->placing, t, out);
     } else if (trial_exited(t)) {
         buf_add_text(out, "the dispatcher is to take what it reported");
+    } else if (!launch_has_programs(&m->launch)) {
+        study_explain(t, out);
+        explain_limits(m, t, out);
     } else {
         buf_add_text(out, "it waits for nothing");
         explain_limits(m, t, out);

@@ -295,7 +295,6 @@ settle(struct manager *m)
     starting_go(&m->starting);
     if (m->dispatcher.phase == PHASE_RUNNING && !m->exchange.held)
         m->delivery.ops->go(&m->delivery);
-    study_settle(&m->study);
     study_ready(&m->study);
     m->progress.running = m->live.running;
     if (m->dispatcher.phase == PHASE_STARTING ||
@@ -307,7 +306,8 @@ settle(struct manager *m)
         m->dispatcher.phase = PHASE_DONE; /* else results wait for room */
     hooks_go(&m->publish.hooks, clock_monotonic_ns());
     clear_away(m);
-    dispatcher_flush(&m->dispatcher);
+    dispatcher_flush(&m->dispatcher); /* it computes while others answer */
+    study_settle(&m->study);
 }
 
 /* Waits for events, takes them, draws the consequences. */

@@ -327,6 +327,21 @@ refuse(struct study *s)
     study_count(s);
 }
 
+void
+study_explain(const struct trial *t, struct buf *out)
+{
+    pid_t owner = client_owner(t->run);
+
+    if (owner > 0)
+        buf_printf(out,
+                   "process %d has asked for it, and is to tell its "
+                   "result",
+                   (int)owner);
+    else
+        buf_add_text(out, "somebody has asked for it, and is to tell its "
+                          "result");
+}
+
 /* ---- told ---- */
 
 /* The trial that a request is about, which runs; NULL: err tells. */
@@ -423,6 +438,8 @@ static void
 end_trial(struct study *s, struct trial *t, const struct buf *result,
           const char *failed)
 {
+    if (result->len == 0 && failed == NULL && t->stop == STOP_NOT)
+        failed = "told to have ended, without a result";
     if (result->len > 0 && !t->final.given)
         reading_line(s->reading, t, result->data, result->len);
     client_end(t->run, failed);

@@ -29,6 +29,7 @@ struct reading;
 struct running;
 struct scheduler;
 struct starting;
+struct trial;
 
 struct study {
     const struct experiment *x;
@@ -63,6 +64,9 @@ struct study {
 int study_open(struct study *s, const char *folder, struct err *err);
 /* Whoever waits is not answered any more. */
 void study_close(struct study *s);
+
+/* Appends who has a trial that was asked for. */
+void study_explain(const struct trial *t, struct buf *out);
 
 /* The commands of the socket: tunepipe-study(7) tells what each takes. */
 int study_ask(struct study *s, const struct control_request *request,
