@@ -143,14 +143,16 @@ code_of(int status)
     }
 }
 
-/* The sentence of a verb's error in what it said: that of the first error. */
+/* The sentence of the first error of a verb that said this; NULL: of none. */
 static const char *
 sentence(char *said)
 {
     static const char mark[] = ": error: ";
     char *at = strstr(said, mark);
 
-    at = at == NULL ? said : at + sizeof mark - 1;
+    if (at == NULL)
+        return NULL;
+    at += sizeof mark - 1;
     at[strcspn(at, "\n")] = '\0';
     return at;
 }
@@ -161,21 +163,21 @@ start_end(struct start *s, struct err *err)
     siginfo_t end = process_reap(&s->pidfd);
     char said[SAID_MAX];
     ssize_t n = read(s->said_fd, said, sizeof said - 1);
+    bool exited = end.si_pid != 0 && end.si_code == CLD_EXITED;
+    const char *why;
 
     close(s->said_fd);
     s->said_fd = -1;
     said[n > 0 ? n : 0] = '\0';
-    /* si_pid 0: its status was taken by the program that this is part of. */
-    if (end.si_pid == 0 || (end.si_code == CLD_EXITED && end.si_status == 0))
+    why = sentence(said);
+    /* Its status may have been taken by the program that this is part of. */
+    if (end.si_pid == 0 ? why == NULL : exited && end.si_status == 0)
         return 0;
-    if (said[0] != '\0')
-        return err_set(err,
-                       end.si_code == CLD_EXITED ? code_of(end.si_status)
-                                                 : ERR_SYSTEM,
-                       "%s", sentence(said));
+    if (why != NULL)
+        return err_set(err, exited ? code_of(end.si_status) : ERR_SYSTEM, "%s",
+                       why);
     return err_set(err, ERR_SYSTEM, "the server was not started: %s %d",
-                   end.si_code == CLD_EXITED ? "status" : "signal",
-                   end.si_status);
+                   exited ? "status" : "signal", end.si_status);
 }
 
 void
