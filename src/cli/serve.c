@@ -40,6 +40,7 @@ struct serving {
     const char *verb;
     char *folder; /* absolute */
     int lock_fd;  /* of the folder; -1 */
+    bool made;    /* the folder, by us */
     bool foreground;
     const char *config;
     struct experiment *x; /* as the configuration says; NULL: none was given */
@@ -80,7 +81,8 @@ absolute(const char *folder, struct err *err)
 static int
 lock_folder(struct serving *s, struct err *err)
 {
-    if (s->x != NULL && mkdir(s->folder, 0700) != 0 && errno != EEXIST)
+    s->made = s->x != NULL && mkdir(s->folder, 0700) == 0;
+    if (s->x != NULL && !s->made && errno != EEXIST)
         return err_errno(err, ERR_CONFIG, "%s: cannot make the folder",
                          s->folder);
     s->lock_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -458,6 +460,8 @@ serve(const char *verb, const char *folder, const char *config, bool foreground)
                      ? verb_fail(verb, &err)
                      : serve_locked(&s);
     }
+    if (status != EXIT_DONE && s.made)
+        rmdir(s.folder);
     if (s.lock_fd >= 0)
         close(s.lock_fd);
     experiment_free(s.x);

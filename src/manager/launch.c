@@ -190,6 +190,9 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
     if (rc == 0 && saves)
         rc = checkpoints_begin(l->checkpoints, t, programs || t->budget > 0,
                                err);
+    if (rc == 0 && !programs &&
+        (t->restore > 0 || t->origin.how != ORIGIN_NONE))
+        rc = trial_folder_write_record(t, err);
     if (rc == 0)
         rc = trial_folder_write_origin(t, err);
     if (rc == 0 && saves) {

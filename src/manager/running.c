@@ -260,13 +260,17 @@ ends_by_itself(const struct running *r, const struct trial *t)
 static void
 press(struct running *r, struct trial *t)
 {
+    bool lasts = t->run->runner->ops->can & RUNNER_LASTS;
+
     dues_set(r->dues, t, TRIAL_DUE_LIMIT, INT64_MAX);
     dues_set(r->dues, t, TRIAL_DUE_IDLE, INT64_MAX);
-    if (!ends_by_itself(r, t))
-        stopping_terminate(r->stopping, t);
-    else if (!(t->run->runner->ops->can & RUNNER_LASTS))
+    if (lasts && trial_stop_is_decided(t->stop))
+        ; /* whoever runs it is told, and ends it when he likes to */
+    else if (ends_by_itself(r, t))
         dues_set(r->dues, t, TRIAL_DUE_TERM,
                  clock_monotonic_ns() + r->x->grace_ms * 1000000);
+    else
+        stopping_terminate(r->stopping, t);
     unanswered_answer_all(&t->unanswered, trial_answer(t));
 }
 

@@ -17,6 +17,7 @@
 #include "manager/reading.h"
 #include "manager/running.h"
 #include "manager/scheduler.h"
+#include "manager/trial_folder.h"
 #include "runner/runner.h"
 
 static void
@@ -34,17 +35,10 @@ note_start(struct starting *s, const struct trial *t)
     attempts_note(s->attempts, "started", t, detail);
 }
 
+/* Its run has begun. */
 static void
-start(struct starting *s, struct trial *t)
+run(struct starting *s, struct trial *t)
 {
-    struct err err = {0};
-
-    if (t->state == TRIAL_WAITING)
-        placing_clear(s->placing, t);
-    if (launch_trial(s->launch, t, &err) != 0) {
-        attempts_unstarted(s->attempts, t, &err);
-        return;
-    }
     placing_done(s->placing, t);
     t->past.restored = false; /* its run is this manager's own */
     origin_unpin(s->checkpoints, s->progress, t);
@@ -58,11 +52,40 @@ start(struct starting *s, struct trial *t)
     progress_touch(s->progress);
 }
 
+static void
+start(struct starting *s, struct trial *t)
+{
+    struct err err = {0};
+
+    if (t->state == TRIAL_WAITING)
+        placing_clear(s->placing, t);
+    if (launch_trial(s->launch, t, &err) != 0)
+        attempts_unstarted(s->attempts, t, &err);
+    else
+        run(s, t);
+}
+
+/* Whether it was given out by a manager that died before it could say so. */
+static bool
+was_begun(const struct starting *s, struct trial *t)
+{
+    if (launch_has_programs(s->launch) ||
+        trial_place(t, s->launch->experiment_folder, NULL) != 0 ||
+        !launch_adopt(s->launch, t, false))
+        return false;
+    trial_folder_read_origin(t);
+    return true;
+}
+
 void
 starting_take(struct starting *s, struct trial *t)
 {
     live_add(s->live, t);
     origin_pin(s->checkpoints, t);
+    if (was_begun(s, t)) {
+        run(s, t);
+        return;
+    }
     placing_add(s->placing, t);
     starting_go(s);
 }

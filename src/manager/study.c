@@ -364,7 +364,7 @@ find_trial(struct study *s, const struct control_request *request,
         s->lingers = client_owner(t->run) == 0;
         return t;
     }
-    if (t != NULL && trial_waits(t))
+    if (t != NULL && (trial_waits(t) || t->state == TRIAL_RUNNING))
         err_set(err, ERR_INPUT,
                 "trial %05llu: nobody has asked for it, or it was given back",
                 (unsigned long long)number);

@@ -296,6 +296,16 @@ trial_folder_write_origin(const struct trial *t, struct err *err)
     return rc;
 }
 
+int
+trial_folder_write_record(const struct trial *t, struct err *err)
+{
+    return trial_folder_need(t) != 0
+               ? err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
+                           t->folder)
+               : write_file(t->folder, TRIAL_NNI_PARAMETERS, t->record,
+                            t->record_len, err);
+}
+
 bool
 trial_folder_read_origin(struct trial *t)
 {

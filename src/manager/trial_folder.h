@@ -59,6 +59,10 @@ void trial_command_fini(struct trial_command *c);
 /* Writes into the trial's folder what it goes on from, by t->origin, t->restore
  * and t->step (TRIAL_ORIGIN); nothing where it goes on from nothing. */
 int trial_folder_write_origin(const struct trial *t, struct err *err);
+/* Of a trial whose folder is not made: what was given out, for a later manager
+ * that finds the folder. */
+int trial_folder_write_record(const struct trial *t, struct err *err);
+
 /* Sets t->restore and t->step by that file; false: there is no such file. */
 bool trial_folder_read_origin(struct trial *t);
 

@@ -1,0 +1,317 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The server of a study, asked line by line (tests/programs/study_client.py):
+# who is given which trial, what is kept, whoever is killed.
+# not under tsan
+. "$(dirname "$0")/lib.sh"
+
+# study LINE...: study.yml with these keys.
+study() {
+    {
+        case "$*" in *searchSpace*) ;; *)
+            echo 'searchSpace: {x: {_type: uniform, _value: [0, 1]},' \
+                'n: {_type: randint, _value: [8, 129]}}' ;;
+        esac
+        printf '%s\n' 'direction: minimize' 'seed: 1' "$@"
+    } > study.yml
+}
+
+# client ARGUMENT... < PROGRAM: one in Python with the class Client; its words
+# are in said.  Its assertions are the test's.
+client() {
+    command -v python3 > missing || { echo 'no python3'; return 77; }
+    { echo 'from study_client import *; import sys'; cat; } > client.py
+    PYTHONPATH=$TP_SOURCE/tests/programs PYTHONDONTWRITEBYTECODE=1 \
+        python3 client.py "$@" > said 2>&1 || fail "$(cat said)"
+}
+
+# over [FOLDER]: its server has ended, its log replays.
+over() {
+    dir=${1:-study}
+    until flock -n "$dir/experiment.json" true; do sleep 0.02; done
+    "$T" show --json "$dir" > show.json && replays
+}
+
+asks() {
+    study
+    client << 'E' && over && count 2 succeeded && count 1 failed &&
+c = Client("study", "--config", "study.yml")
+for i in range(2):
+    trial = c("ask")
+    assert trial["trial"] == i and isinstance(trial["parameters"]["n"], int)
+    assert c("report", trial=i, value=2.5) == {"stop": "go"}
+    assert c("look", trial=i) == {"stop": "go"}
+    assert c("tell", trial=i, value=trial["parameters"]["x"]) == {}
+c("tell", trial=c("ask", id=7)["trial"], failed="no\nroom")
+assert c.try_("status", id=7)["id"] == 7
+E
+        has show.json '"why": "no room"' && has show.json '"intermediates": 1' &&
+        [ "$(ls study/trials | wc -l)" = 0 ] || fail "$(cat show.json; ls study/trials)"
+}
+check "trials are asked for, reported on and told" asks
+
+mistakes() {
+    study 'maxTrialNumber: 3'
+    client << 'E' && over && count 1 succeeded && count 2 failed
+c = Client("study", "--config", "study.yml")
+def wrong(text, command, **keys):
+    said = c.try_(command, **keys)
+    assert said.get("error", "").startswith(text), (text, said)
+wrong("trial 00000: there is none, 0 have come", "tell", trial=0, value=1)
+c("ask", n=3); c.receive(); c.receive()
+wrong("value: expected a number, not a string", "tell", trial=0, value="one")
+wrong("value: expected a number, not null", "report", trial=0, value=None)
+wrong("value: expected a number as its member \"default\"", "report", trial=0,
+      value={"loss": 1})
+wrong("trial: expected its number", "tell", trial="0", value=1)
+wrong("sequence: expected an integer from 0 to 0", "report", trial=0, value=1,
+      sequence=1)
+wrong("expected a value, or failed", "tell", trial=0, value=1, failed="")
+wrong("n: expected an integer from 1 to 1000", "ask", n=0)
+wrong("id: expected an integer", "ask", id="a")
+wrong("tell: no member 'valeu' (did you mean 'value'?)", "tell", valeu=1)
+c("tell", trial=0, value="NaN")
+wrong("trial 00000 has ended", "tell", trial=0, value=2)
+assert c("tell", trial=0, value=2, again=True) == {} # said once more
+c("tell", trial=1)
+c("tell", trial=2, failed="")
+said = c.try_("ask")
+assert said == {"over": True,
+                "error": "maxTrialNumber: all 3 trials were given out"}, said
+E
+}
+check "a mistake costs itself" mistakes
+
+# A reported value is judged once, whoever dies in between.
+server_dies() {
+    study
+    client << 'E' && over && count 3 succeeded && count 0 failed
+c = Client("study", "--config", "study.yml")
+c("ask"); c("ask", detached=True); c("ask")
+c("report", trial=0, value=1)
+c("tell", trial=2, value=2)
+c.kill_server()
+d = Client("study")
+assert d("report", trial=0, value=1, sequence=0) == {"stop": "go"}
+assert d("report", trial=0, value=2, sequence=1) == {"stop": "go"}
+d.kill_server()
+e = Client("study")
+assert e("tell", trial=2, value=2, again=True) == {}
+e("tell", trial=1, value=3)
+e("tell", trial=0, value=4)
+E
+    has show.json '"intermediates": 2' || return 1
+    [ "$("$T" log study | grep -c '"FINAL"')" = 3 ] ||
+        fail "$("$T" log study | grep FINAL)"
+}
+check "a server that dies loses nothing, and doubles nothing" server_dies
+
+dispatcher_dies() {
+    study
+    client << 'E' && over && count 2 succeeded &&
+c = Client("study", "--config", "study.yml")
+for i in range(2):
+    c("ask")
+    with open("study/dispatcher.pid") as file:
+        os.kill(int(file.read().split()[0]), 9)
+    c("report", trial=i, value=1)
+    c("tell", trial=i, value=i)
+E
+        [ "$(grep -c 'the dispatcher died' study/server.log)" = 2 ] ||
+        fail "$(cat study/server.log)"
+}
+check "a dispatcher that dies is started again, and that is told" dispatcher_dies
+
+# What a process had asked for is the next one's when it is gone, or says so.
+given_again() {
+    study
+    client << 'E' && over && count 1 succeeded
+c = Client("study", "--config", "study.yml")
+child = os.fork()
+if child == 0:
+    Client("study")("ask")
+    os._exit(0)
+os.waitpid(child, 0)
+trial = c("ask")
+assert (trial["trial"], trial["attempt"]) == (0, 1), trial
+c("release", trials=[0])
+trial = c("ask")
+assert (trial["trial"], trial["attempt"]) == (0, 2), trial
+c.kill_server() # while which the other one dies
+child = os.fork()
+if child == 0:
+    other = Client("study")
+    assert other("ask")["trial"] == 1
+    other.kill_server()
+    os._exit(0)
+os.waitpid(child, 0)
+c = Client("study")
+trial = c("ask")
+assert trial["trial"] == 1, trial
+c("tell", trial=0, value=1)
+c("leave")
+said = c.try_("tell", trial=1, value=1)
+assert "given back" in said["error"], said
+E
+}
+check "a trial whose process has gone is given to another" given_again
+
+# It is told to stop, and ends when it likes to.
+stopped() {
+    study "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 2}}"
+    client << 'E' && over && count 2 stopped && has show.json '"latest": 2.0'
+c = Client("study", "--config", "study.yml")
+for i in range(2):
+    c("ask")
+    assert c("report", trial=i, value=1) == {"stop": "go"}
+    assert c("report", trial=i, value=2) == {"stop": "stop"}
+    assert c("look", trial=i) == {"stop": "stop"}
+    if i == 1: # and whoever comes next knows of it
+        c.kill_server()
+        c = Client("study")
+        assert c("look", trial=i) == {"stop": "stop"}
+    assert c("tell", trial=i) == {}
+E
+}
+check "an assessor's word reaches who asks" stopped
+
+# An advisor's trials have budgets, and go on from each other's checkpoints.
+promoted() {
+    study "tuner: {plugin: $PLUGINS/advisor.so, classArgs: {budget: 3}}"
+    client << 'E' && over && count 3 paused && count 1 succeeded
+c = Client("study", "--config", "study.yml")
+def save(trial, text):
+    home = os.path.dirname(trial["checkpoint_dir"])
+    os.makedirs(os.path.join(home, "draft"), 0o700)
+    with open(os.path.join(home, "draft", "model"), "w") as file:
+        file.write(text)
+    os.rename(os.path.join(home, "draft"), os.path.join(home, "1"))
+    c("saved", trial=trial["trial"], number=1)
+for i in range(3):
+    trial = c("ask")
+    assert trial["budget"] == 1 and "restore_dir" not in trial, trial
+    assert c("report", trial=i, value=-i) == {"stop": "pause"}
+    save(trial, str(i))
+    c("tell", trial=i)
+trial = c("ask")
+assert (trial["budget"], trial["step"]) == (3, 1), trial
+with open(os.path.join(trial["restore_dir"], "model")) as file:
+    assert file.read() == "0"
+c.kill_server()
+c = Client("study")
+assert c("report", trial=3, value=5) == {"stop": "go"}
+assert c("report", trial=3, value=7) == {"stop": "finish"}
+c("tell", trial=3, value=7)
+E
+}
+check "trials of an advisor go on from checkpoints" promoted
+
+# Of many who begin a server one does; each number is given once.
+many() {
+    study
+    client << 'E' && over && count 1000 succeeded
+serve("study", "--config", "study.yml")
+os.kill(manager("study"), 9)
+def work():
+    c = Client("study")
+    for i in range(250):
+        trial = c("ask")
+        assert trial["attempt"] == 0, trial
+        c("tell", trial=trial["trial"], value=trial["parameters"]["x"])
+    c("leave")
+children = []
+for i in range(4):
+    children.append(os.fork())
+    if children[-1] == 0:
+        work()
+        os._exit(0)
+for child in children:
+    assert os.waitpid(child, 0)[1] == 0
+E
+    [ "$(cut -d' ' -f1 study/asked | sort -u | grep -c .)" = 1000 ] ||
+        fail 'a number twice'
+}
+check "four processes share a study" many
+
+# The same again: whoever asks, what is told decides.
+same() {
+    study
+    for i in 1 2; do
+        client "s$i" << 'E' && over "s$i" || return 1
+c = Client(sys.argv[1], "--config", "study.yml")
+for i in range(30):
+    trial = c("ask")
+    print(trial["parameters"])
+    c("tell", trial=i, value=trial["parameters"]["x"])
+    if i == 15 and sys.argv[1] == "s2":
+        c.kill_server()
+        c = Client(sys.argv[1])
+E
+        mv said "said.$i"
+    done
+    cmp said.1 said.2
+}
+check "the same seed gives the same trials, over a death, too" same
+
+# refused STATUS TEXT DIR [OPTION...]
+refused() {
+    want=$1 text=$2
+    shift 2
+    "$T" study "$@" --serve > out 2> err
+    got=$?
+    [ "$got" = "$want" ] || fail "status $got, expected $want: $(cat err)" || return
+    [ -z "$text" ] || has err "$text"
+}
+
+no_study() {
+    study
+    refused 3 'there is no study yet' none && [ ! -e none ] &&
+        refused 0 '' study --config study.yml &&
+        refused 0 '' study --config study.yml || return
+    sed 's/_value: \[0, 1\]/_value: [0, 2]/' study.yml > other.yml
+    refused 3 'is a study with another searchSpace' study --config other.yml &&
+        sed 's/seed: 1/seed: 2/' study.yml > other.yml &&
+        refused 3 'is a study with another seed' study --config other.yml &&
+        sed 's/minimize/maximise/' study.yml > other.yml &&
+        refused 3 "got 'maximise'" new --config other.yml &&
+        [ ! -e new ] || return
+    { cat study.yml; echo 'tuner: {name: tpe, classArgs: {gama: 1}}'; } > other.yml
+    refused 3 'gama' new --config other.yml && [ ! -e new ] || return
+    { cat study.yml; echo 'prepareCommand: "true"'; } > other.yml
+    refused 3 "prepareCommand: is not supported by trainingService.platform 'client'" \
+        new --config other.yml && [ ! -e new ] || return
+    mkdir full && touch full/file
+    refused 3 'is no study, and not empty' full --config study.yml || return
+    "$T" stop study > out 2>&1
+    over
+}
+check "what is no study, or another one" no_study
+
+# A manager that runs its own trials gives none away.
+other_manager() {
+    experiment 'maxTrialNumber: 1' << 'E'
+tunepipe study "$TUNEPIPE_EXPERIMENT_DIR" --serve 2> "$HERE/refused"
+tunepipe trial report --final 1
+E
+    run 0 && has refused 'is no study: its manager runs its trials'
+}
+check "an experiment that runs its trials is no study" other_manager
+
+in_front() {
+    study
+    client << 'E' && over && count 1 succeeded
+server = subprocess.Popen([TUNEPIPE, "study", "study", "--foreground",
+                           "--config", "study.yml"], stderr=subprocess.DEVNULL)
+while not os.path.exists("study/asked"):
+    pass
+c = Client("study")
+c("tell", trial=c("ask")["trial"], value=1)
+assert manager("study") == server.pid
+c("leave")
+c.close()
+assert server.wait() == 0
+E
+}
+check "a server in the foreground ends when nobody uses it" in_front
+
+finish
