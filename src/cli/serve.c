@@ -25,6 +25,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,8 @@
 
 #define SERVER_LOG "server.log"
 #define WORDS_MAX 65536
+#define OTHER_LOOK_MS 20
+#define OTHER_LOOKS 500
 
 struct serving {
     const char *verb;
@@ -228,6 +231,37 @@ lives(const char *folder)
     return there;
 }
 
+/* A server that begins, or ends, holds the folder and cannot be asked: waits
+ * for what becomes of it.  True: it lives. */
+static bool
+await_other(const char *folder)
+{
+    char *path = file_join(folder, FOLDER_EXPERIMENT);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    struct pollfd p = {.fd = -1, .events = POLLIN};
+    struct buf text;
+    bool there = false;
+
+    free(path);
+    path = file_join(folder, FOLDER_PID);
+    buf_init(&text, 64);
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && path != NULL &&
+        file_read(path, 63, &text, NULL) == 0)
+        p.fd = process_watch((pid_t)strtol(buf_text(&text), NULL, 10));
+    if (fd >= 0)
+        close(fd);
+    for (int i = 0; p.fd >= 0 && i < OTHER_LOOKS && !there; i++) {
+        if (poll(&p, 1, OTHER_LOOK_MS) > 0)
+            break;
+        there = lives(folder);
+    }
+    if (p.fd >= 0)
+        close(p.fd);
+    buf_fini(&text);
+    free(path);
+    return there;
+}
+
 /* ---- the daemon ---- */
 
 /* It can be asked: whoever began it need not hear more. */
@@ -384,7 +418,7 @@ go_on(struct experiment *kept, void *ctx)
     struct serving *s = ctx;
     struct results *r;
     struct err err = {0};
-    bool there = lives(s->folder);
+    bool there = lives(s->folder) || await_other(s->folder);
     int rc;
 
     r = results_load(s->folder, &err);
