@@ -10,6 +10,7 @@
 #include "core/file.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +19,7 @@
 
 #define OUT_MAX ((size_t)256 << 20)
 #define DEATHS_MAX 5
+#define DYING_MS 200
 #define EVENTS 2
 
 enum { TAG_START, TAG_SERVER };
@@ -228,9 +230,13 @@ need_server(struct remote *s)
     refuse_all(s, &err);
 }
 
+/* One that has been killed can still be connected to for a moment. */
 static void
 lose_server(struct remote *s)
 {
+    struct pollfd end = {.fd = s->client.manager_fd, .events = POLLIN};
+
+    poll(&end, 1, DYING_MS);
     control_client_close(&s->client);
     s->n_deaths++;
 }

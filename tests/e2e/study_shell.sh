@@ -43,7 +43,12 @@ end() {
     "$T" show --json s > show.json
 }
 
-kill_server() { kill -KILL "$(cat s/manager.pid)"; }
+# kill_server: and it has ended, be it that nobody takes its status.
+kill_server() {
+    pid=$(cat s/manager.pid)
+    kill -KILL "$pid"
+    while grep -qs '^State:.[^ZX]' "/proc/$pid/status"; do sleep 0.01; done
+}
 
 asks_and_tells() {
     study 'maxTrialNumber: 4'
@@ -244,7 +249,7 @@ stdio_server_dies() {
     kill -STOP "$(cat s/manager.pid)"
     say '{"command": "report", "trial": 0, "value": 2, "sequence": 0, "id": 2}'
     say '{"command": "tell", "trial": 0, "value": 0.5, "id": 3}'
-    kill_server
+    kill -KILL "$(cat s/manager.pid)"
     expect '{"id": 2, "answer": {"stop": "go"}}' &&
         expect '{"id": 3, "answer": {}}' || return 1
     say '{"command": "ask", "id": 4}'
