@@ -7,6 +7,7 @@
 
 #include "cli/checked.h"
 #include "cli/kept.h"
+#include "cli/target.h"
 #include "cli/verb.h"
 #include "config/experiment.h"
 #include "control/client.h"
@@ -25,19 +26,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SERVER_LOG "server.log"
 #define WORDS_MAX 65536
-#define OTHER_LOOK_MS 20
-#define OTHER_LOOKS 500
+#define ENDING_TIMES 1000 /* of 10 ms */
 
 struct serving {
     const char *verb;
@@ -220,44 +220,45 @@ raise_limit(const struct serving *s, struct err *err)
     return rc;
 }
 
+/* One that has just been killed may still be connected to, and does not answer;
+ * one that is stopped (SIGSTOP) lives. */
 static bool
 lives(const char *folder)
 {
+    struct json *answer = NULL;
     struct control_client c;
+    struct err err = {0};
+    struct jval object;
     bool there = control_client_open(&c, folder, NULL) == 0;
 
-    if (there)
-        control_client_close(&c);
+    if (!there)
+        return false;
+    there =
+        control_client_ask(&c, REQUEST_STATUS, &answer, &object, &err) == 0 ||
+        err.number == ETIMEDOUT;
+    json_free(answer);
+    control_client_close(&c);
     return there;
 }
 
-/* A server that begins, or ends, holds the folder and cannot be asked: waits
- * for what becomes of it.  True: it lives. */
+/* One that is about to end, or about to begin, holds its lock and does not
+ * answer.  Whether one does in the end. */
 static bool
 await_other(const char *folder)
 {
+    const struct timespec pause = {.tv_nsec = 10 * 1000000};
     char *path = file_join(folder, FOLDER_EXPERIMENT);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    struct pollfd p = {.fd = -1, .events = POLLIN};
-    struct buf text;
-    bool there = false;
+    bool there = lives(folder);
 
-    free(path);
-    path = file_join(folder, FOLDER_PID);
-    buf_init(&text, 64);
-    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && path != NULL &&
-        file_read(path, 63, &text, NULL) == 0)
-        p.fd = process_watch((pid_t)strtol(buf_text(&text), NULL, 10));
-    if (fd >= 0)
-        close(fd);
-    for (int i = 0; p.fd >= 0 && i < OTHER_LOOKS && !there; i++) {
-        if (poll(&p, 1, OTHER_LOOK_MS) > 0)
+    for (int i = 0; fd >= 0 && !there && i < ENDING_TIMES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             break;
+        nanosleep(&pause, NULL);
         there = lives(folder);
     }
-    if (p.fd >= 0)
-        close(p.fd);
-    buf_fini(&text);
+    if (fd >= 0)
+        close(fd);
     free(path);
     return there;
 }
@@ -418,7 +419,7 @@ go_on(struct experiment *kept, void *ctx)
     struct serving *s = ctx;
     struct results *r;
     struct err err = {0};
-    bool there = lives(s->folder) || await_other(s->folder);
+    bool there = await_other(s->folder);
     int rc;
 
     r = results_load(s->folder, &err);

@@ -704,6 +704,7 @@ study_expire(struct study *s, int64_t now_ns)
     if (s->idle || now_ns < study_deadline(s, now_ns))
         return;
     s->idle = true;
+    control_server_close(s->control); /* who comes now finds the next one */
     if (scheduler_end(s->scheduler) != SCHEDULER_GOING)
         return; /* the end is recognised */
     experiment_ends(s->end, MANAGER_INTERRUPTED, "nobody asks for trials");

@@ -35,7 +35,7 @@ struct study {
     const struct experiment *x;
     const struct manager_options *options;
     const struct launch *launch;
-    const struct control_server *control;
+    struct control_server *control;
     const struct dispatcher *dispatcher;
     const struct experiment_folder *folder;
     struct experiment_end *end;
