@@ -168,14 +168,27 @@ program_is(const char *text)
     setenv("TUNEPIPE_PROGRAM", "./program", 1);
 }
 
+/* Turns until so many answers were heard. */
+static void
+hear_all(struct remote *r, const struct heard *heard, unsigned n)
+{
+    struct pollfd p = {.fd = r->epoll_fd, .events = POLLIN};
+
+    CHECK(remote_turn(r, false, NULL) == 0);
+    while (heard->n < n) {
+        CHECK(poll(&p, 1, -1) == 1);
+        CHECK(remote_turn(r, false, NULL) == 0);
+    }
+}
+
 /* What starts a server is seen to its end. */
 static void
 await_start(struct remote *r)
 {
     struct pollfd p = {.fd = r->start.pidfd, .events = POLLIN};
 
-    CHECK(r->start.pidfd >= 0);
-    CHECK(poll(&p, 1, -1) == 1);
+    if (p.fd >= 0)
+        CHECK(poll(&p, 1, -1) == 1);
 }
 
 TEST(client_hears_answers_by_their_ids)
@@ -255,19 +268,13 @@ TEST(client_is_told_why_there_is_no_server)
     buf_fini(&taken);
     CHECK(remote_send(&r, WAIT, false, &id, NULL) == 0);
     CHECK(remote_send(&r, TELL, true, &id, NULL) == 0);
-    CHECK(remote_turn(&r, false, NULL) == 0);
-    await_start(&r);
-    CHECK(remote_turn(&r, false, NULL) == 0);
-    CHECK_EQ(heard.n, 2);
+    hear_all(&r, &heard, 2);
     CHECK_EQ(heard.code, ERR_CONFIG);
     CHECK_STR(heard.text, "no luck");
     /* The next one tries again. */
     program_is("kill -9 $$");
     CHECK(remote_send(&r, TELL, true, &id, NULL) == 0);
-    CHECK(remote_turn(&r, false, NULL) == 0);
-    await_start(&r);
-    CHECK(remote_turn(&r, false, NULL) == 0);
-    CHECK_EQ(heard.n, 3);
+    hear_all(&r, &heard, 3);
     CHECK_HAS(heard.text, "signal 9");
     remote_close(&r, false);
 }
@@ -285,11 +292,7 @@ TEST(client_gives_up_on_servers_that_do_not_last)
     control_server_close(&server);
     buf_fini(&taken);
     CHECK(remote_send(&r, TELL, true, &id, NULL) == 0);
-    for (int i = 0; i < 10 && heard.n == 0; i++) {
-        CHECK(remote_turn(&r, false, NULL) == 0);
-        if (r.start.pidfd >= 0)
-            await_start(&r);
-    }
+    hear_all(&r, &heard, 1);
     CHECK_EQ(heard.code, ERR_SYSTEM);
     CHECK_HAS(heard.text, "without an answer");
     remote_close(&r, false);
