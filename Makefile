@@ -39,6 +39,7 @@ MANDIR     ?= $(DATADIR)/man
 DESTDIR    ?=
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
+OBJCOPY    ?= objcopy
 ifneq ($(filter clang fuzz,$(V)),)
 CC := clang
 else ifeq ($(origin CC),default)
@@ -69,17 +70,19 @@ FLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined \
 PACKAGES := json-c yaml-0.1 zlib
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS   := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
+STUDY_NEEDS := $(shell $(PKG_CONFIG) --libs json-c 2>/dev/null) -lm
 
 ALL_CFLAGS := $(CFLAGS) -std=c11 -g -fPIC -fvisibility=hidden -pthread \
               -ffp-contract=off $(WARN) $(FLAGS_$(V))
 ALL_CPPFLAGS := -D_GNU_SOURCE -DTP_VERSION='"$(VERSION)"' -Isrc -Iprotocol \
-                -Ituners/include $(CPPFLAGS) -MMD -MP
+                -Ituners/include -Isrc/client/include $(CPPFLAGS) -MMD -MP
 # The program finds its plugins and its wrapper from where it lies; it has to be
 # told of folders that PREFIX does not imply.
 FOLDERS := \
     $(if $(filter-out $(PREFIX)/lib,$(LIBDIR)),\
         -DTP_PLUGINDIR='"$(LIBDIR)/tunepipe/plugins"' \
-        -DTP_MODULEDIR='"$(LIBDIR)/tunepipe"') \
+        -DTP_MODULEDIR='"$(LIBDIR)/tunepipe"' \
+        -DTP_BINDIR='"$(PREFIX)/bin"') \
     $(if $(filter-out $(PREFIX)/libexec,$(LIBEXECDIR)),\
         -DTP_WRAPPERDIR='"$(LIBEXECDIR)/tunepipe"')
 ALL_LDFLAGS := $(LDFLAGS) -pthread $(filter -fsanitize%,$(FLAGS_$(V)))
@@ -99,8 +102,9 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 
 # New files are found, never listed.
 MODULES := core log numerics space plugin check config nni dispatcher \
-           history replay supervisor control manager trial bridge store import report cli \
-           runner $(patsubst src/%,%,$(patsubst %/,%,$(wildcard src/runner/*/)))
+           history replay supervisor control client manager trial bridge \
+           store import report cli runner \
+           $(patsubst src/%,%,$(patsubst %/,%,$(wildcard src/runner/*/)))
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \
            $(wildcard protocol/*.c)
@@ -117,6 +121,8 @@ WRAPPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/wrapper/*.c) \
 PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe) \
             $(if $(WRAPPER_OBJ),$(B)/tunepipe-wrapper) \
             $(if $(wildcard scripts/demo/mlp.c),$(B)/demo/mlp-digits)
+STUDY_SONAME := libtunepipe-study.so.0
+STUDY_LIBS := $(addprefix $(B)/libtunepipe-study.,a so)
 PAGES    := $(wildcard */man/*.[1-8] src/*/man/*.[1-8])
 SHELLS   := $(if $(wildcard src/cli/main.c),\
               $(addprefix $(B)/completion/tunepipe.,bash zsh fish))
@@ -146,7 +152,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 .PHONY: all check demo demo-asha bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
-all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(SHELLS)
+all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(STUDY_LIBS) $(SHELLS)
 
 # Libraries are searched in this order when the program starts: the one that
 # nearly all symbols are in comes first, which makes a start 8 % shorter.
@@ -165,7 +171,7 @@ $(B)/folders $(B)/lists: FORCE
 	@mkdir -p $(@D)
 	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
 FOLDERS_IN := $(patsubst %,$(B)/src/%.o,plugin/paths runner/local/local \
-                cli/module)
+                cli/module client/start)
 $(FOLDERS_IN): $(B)/folders
 $(FOLDERS_IN): ALL_CPPFLAGS += $(FOLDERS)
 
@@ -187,6 +193,20 @@ $(B)/lib/websocket.so: $(SOCKET_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -shared -Wl,--gc-sections -Wl,-u,bridge_run -o $@ \
 	    $^ $(PKG_LIBS) \
 	    $$($(PKG_CONFIG) --libs libwebsockets) -lm
+
+# What a program links to that asks and tells, tunepipe/study.h: one object, of
+# which only the functions of that header can be seen from outside.
+$(B)/study_whole.o: $(B)/src/client/study.o $(B)/libtunepipe.a
+	$(LD) -r -o $@ $^
+	$(OBJCOPY) --localize-hidden $@
+$(B)/libtunepipe-study.a: $(B)/study_whole.o
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(B)/$(STUDY_SONAME): $(B)/study_whole.o
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(STUDY_SONAME) -o $@ $^ \
+	    $(STUDY_NEEDS) -ldl
+$(B)/libtunepipe-study.so: $(B)/$(STUDY_SONAME)
+	ln -sf $(STUDY_SONAME) $@
 
 # It is a table of calls, store/sqlite.h; what they are for lies elsewhere.
 $(SQLITE_OBJ): PKG_CFLAGS += $(shell $(PKG_CONFIG) --cflags sqlite3)
@@ -392,11 +412,15 @@ install: all
 	$(INSTALL) -m 644 \
 	    $(filter-out %/filter.h,$(wildcard tuners/include/tunepipe/*.h)) \
 	    $(wildcard src/trial/include/tunepipe/*.h) \
+	    $(wildcard src/client/include/tunepipe/*.h) \
 	    "$(DESTDIR)$(includedir)/tunepipe/"
 	$(INSTALL) -d "$(DESTDIR)$(sharedir)/python/tunepipe"
 	$(INSTALL) -m 644 $(wildcard src/python/tunepipe/*.py) \
 	    src/python/tunepipe/py.typed \
 	    "$(DESTDIR)$(sharedir)/python/tunepipe/"
+	$(INSTALL) -m 755 $(B)/$(STUDY_SONAME) "$(DESTDIR)$(LIBDIR)/"
+	$(INSTALL) -m 644 $(B)/libtunepipe-study.a "$(DESTDIR)$(LIBDIR)/"
+	ln -sf $(STUDY_SONAME) "$(DESTDIR)$(LIBDIR)/libtunepipe-study.so"
 	$(INSTALL) -m 644 tuners/exec/tuner.py tuners/exec/assessor.py \
 	    tuners/exec/tunepipe_tuner.py \
 	    tuners/nni/nni_class.py tuners/nni/nni_sides.py \
@@ -412,10 +436,12 @@ install: all
 	ln -sf new-tuner "$(DESTDIR)$(sharedir)/new-assessor"
 	$(INSTALL) -m 644 $(wildcard scripts/template/*) \
 	    "$(DESTDIR)$(sharedir)/template/"
-	sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
-	    -e 's|@VERSION@|$(VERSION)|g' scripts/tunepipe.pc.in \
-	    > "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
-	chmod 644 "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc"
+	for pc in tunepipe tunepipe-study; do \
+	    file="$(DESTDIR)$(pkgconfigdir)/$$pc.pc"; \
+	    sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
+	        -e 's|@VERSION@|$(VERSION)|g' "scripts/$$pc.pc.in" > "$$file" && \
+	    chmod 644 "$$file" || exit; \
+	done
 	for page in $(PAGES); do \
 	    folder="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
 	    $(INSTALL) -d "$$folder" && \
@@ -436,6 +462,10 @@ install: all
 
 uninstall:
 	rm -f "$(bindir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)/tunepipe.pc" \
+	    "$(DESTDIR)$(pkgconfigdir)/tunepipe-study.pc" \
+	    "$(DESTDIR)$(LIBDIR)/$(STUDY_SONAME)" \
+	    "$(DESTDIR)$(LIBDIR)/libtunepipe-study.so" \
+	    "$(DESTDIR)$(LIBDIR)/libtunepipe-study.a" \
 	    "$(DESTDIR)$(bashdir)/tunepipe" "$(DESTDIR)$(zshdir)/_tunepipe" \
 	    "$(DESTDIR)$(fishdir)/tunepipe.fish" \
 	    $(foreach p,$(notdir $(PAGES)),\

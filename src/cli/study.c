@@ -2,13 +2,17 @@
 #include "cli/options.h"
 #include "cli/serve.h"
 #include "cli/verb.h"
+#include "client/stdio.h"
 #include "core/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static const char help[] =
-    "usage: tunepipe study DIR --serve | --foreground [--config FILE]\n"
+    "usage: tunepipe study DIR --serve | --stdio | --foreground\n"
+    "                      [--config FILE]\n"
     "\n"
     "A study is an experiment whose trials are run by those who ask for them:\n"
     "`tunepipe ask`, `tunepipe tell`, a program in Python, C or any language.\n"
@@ -16,6 +20,8 @@ static const char help[] =
     "\n"
     "  --serve         returns when the study can be asked: its server lives,\n"
     "                  or one is started, which ends when nobody uses it\n"
+    "  --stdio         takes requests from standard input and prints answers, a\n"
+    "                  line of JSON each, until the end of input\n"
     "  --foreground    serves in this process, until nobody uses it\n"
     "  --config FILE   makes the study where DIR is absent or empty: the keys\n"
     "                  of tunepipe run without trialCommand; else it has to be\n"
@@ -29,13 +35,14 @@ static const char help[] =
 
 struct words {
     const char *config;
-    bool serve, foreground;
+    bool serve, foreground, stdio;
 };
 
 static const struct option options[] = {
     {"config", OPTION_TEXT, offsetof(struct words, config), "FILE"},
     {"foreground", OPTION_FLAG, offsetof(struct words, foreground), NULL},
     {"serve", OPTION_FLAG, offsetof(struct words, serve), NULL},
+    {"stdio", OPTION_FLAG, offsetof(struct words, stdio), NULL},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -48,9 +55,13 @@ run(int argc, char **argv)
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0) {
         if (argc != 2)
             err_set(&err, ERR_USAGE, "expected one folder; see --help");
-        else if (w.serve == w.foreground)
-            err_set(&err, ERR_USAGE,
-                    "expected --serve or --foreground; see --help");
+        else if (w.serve + w.foreground + w.stdio != 1)
+            err_set(
+                &err, ERR_USAGE,
+                "expected one of --serve, --stdio, --foreground; see --help");
+        else if (w.stdio && stdio_serve(argv[1], w.config, STDIN_FILENO, stdout,
+                                        &err) == 0)
+            return EXIT_DONE;
     }
     return err.code != ERR_NONE
                ? verb_fail("study", &err)

@@ -41,8 +41,8 @@ control_client_is_stopped(const struct control_client *c)
     return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
 }
 
-static int
-tell_stopped(const struct control_client *c, struct err *err)
+int
+control_client_tell_stopped(const struct control_client *c, struct err *err)
 {
     err_set(err, ERR_SYSTEM,
             "%s: its manager, process %ld, is stopped (SIGSTOP, Control-Z or a "
@@ -57,7 +57,7 @@ static int
 tell_silent(const struct control_client *c, struct err *err)
 {
     if (control_client_is_stopped(c))
-        return tell_stopped(c, err);
+        return control_client_tell_stopped(c, err);
     err_set(err, ERR_SYSTEM,
             "%s: its manager, process %ld, has not answered for %d s: it may "
             "wait for a disk; to end it: kill -KILL %ld, and then tunepipe "
@@ -223,8 +223,8 @@ read_answer(const struct json *doc, struct jval *answer, struct err *err)
 }
 
 int
-control_client_take(struct control_client *c, struct json **out,
-                    struct jval *answer, struct err *err)
+control_client_line(struct control_client *c, struct json **out,
+                    struct err *err)
 {
     const char *newline =
         c->in.len > 0 ? memchr(c->in.data, '\n', c->in.len) : NULL;
@@ -236,8 +236,17 @@ control_client_take(struct control_client *c, struct json **out,
     len = (size_t)(newline - c->in.data);
     *out = json_parse(c->in.data, len, JSON_STRICT, err);
     buf_consume(&c->in, len + 1);
-    if (*out == NULL)
-        return -1;
+    return *out == NULL ? -1 : 1;
+}
+
+int
+control_client_take(struct control_client *c, struct json **out,
+                    struct jval *answer, struct err *err)
+{
+    int rc = control_client_line(c, out, err);
+
+    if (rc <= 0)
+        return rc;
     if (read_answer(*out, answer, err) == 0)
         return 1;
     json_free(*out);
@@ -269,7 +278,7 @@ control_client_ask(struct control_client *c, const char *request,
     /* What it is asked now it would do whenever it goes on. */
     if (control_client_is_stopped(c) && !await(c->fd, SHORT_STOP_MS) &&
         control_client_is_stopped(c))
-        return tell_stopped(c, err);
+        return control_client_tell_stopped(c, err);
     if (control_client_send(c, request, err) != 0)
         return -1;
     for (;;) {

@@ -61,8 +61,16 @@ int control_client_fill(struct control_client *c, struct err *err);
 int control_client_take(struct control_client *c, struct json **out,
                         struct jval *answer, struct err *err);
 
-/* Whether the manager's process is stopped, which it cannot tell itself. */
+/* What has come, as it is, for who tells answers apart by their ids: 1, and the
+ * document is the caller's; 0: no line has ended; -1: it is no JSON. */
+int control_client_line(struct control_client *c, struct json **out,
+                        struct err *err);
+
+/* Whether the manager's process is stopped, which it cannot tell itself; what
+ * to do about it, returns -1. */
 bool control_client_is_stopped(const struct control_client *c);
+int control_client_tell_stopped(const struct control_client *c,
+                                struct err *err);
 
 /* For who waits as long as it takes: says so on stderr, as `verb`, when it is
  * stopped and *said is not set; sets it as it is then. */

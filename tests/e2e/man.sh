@@ -170,7 +170,8 @@ names_of() {
 each_name_of_a_header_is_in_its_page() {
     bad=0
     for header in "$TP_SOURCE"/tuners/include/tunepipe/*.h \
-        "$TP_SOURCE"/src/trial/include/tunepipe/*.h; do
+        "$TP_SOURCE"/src/trial/include/tunepipe/*.h \
+        "$TP_SOURCE"/src/client/include/tunepipe/*.h; do
         name=$(basename "$header" .h)
         p=$(page "tunepipe-$name.3")
         [ -n "$p" ] || {
@@ -230,7 +231,7 @@ compile() { # FILE FLAGS...
     shift
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -D_GNU_SOURCE \
         -I"$TP_SOURCE/tuners/include" -I"$TP_SOURCE/src/trial/include" \
-        "$@" "$file"
+        -I"$TP_SOURCE/src/client/include" "$@" "$file"
 }
 
 session() {
@@ -278,6 +279,11 @@ final 0.5" ] || fail "outside tunepipe it printed: $(cat out)" || return 1
     mkdir dir && printf 'x\t3\n' > dir/parameters.tsv
     TUNEPIPE_TRIAL_DIR=$PWD/dir ./trial && tail -n 1 dir/metrics > out
     [ "$(cat out)" = "final 3" ] || fail "inside it reported: $(cat out)"
+}
+
+the_client_of_the_synopsis_works() {
+    example tunepipe-study.3 SYNOPSIS > client.c
+    compile client.c -c -o client.o
 }
 
 the_configurations_work() {
@@ -342,6 +348,7 @@ check "the environment of a trial is in its page" environment_of_a_trial
 check "each key is in its page" each_key_is_in_its_page
 check "the plugins of the synopses work" the_plugins_of_the_synopses_work
 check "the trial of the synopsis works" the_trial_of_the_synopsis_works
+check "the client of the synopsis works" the_client_of_the_synopsis_works
 check "the configurations work" the_configurations_work
 check "the pages are well formed" the_pages_are_well_formed
 check "pages and completions are installed" they_are_installed_and_uninstalled

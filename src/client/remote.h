@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* remote.h - the server of a study, as a client has it (control/control.h),
+ * across the deaths of servers: requests go out with ids of ours, each is
+ * answered once, and what a server has left unanswered is said again to the
+ * next. One thread. */
+#ifndef CLIENT_REMOTE_H
+#define CLIENT_REMOTE_H
+
+#include "client/start.h"
+#include "control/client.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct remote_request;
+struct remote_wait;
+
+/* Borrowed for the call, but that a hearer may take `doc` and set it NULL. */
+struct remote_answer {
+    uint64_t id;           /* the request's */
+    struct json *doc;      /* what the value lies in */
+    struct jval value;     /* of `answer`, where err is NULL */
+    const struct err *err; /* it is refused; ERR_SYSTEM: there is no server */
+    bool over;             /* and so would each later one be */
+};
+
+/* A function that is told answers may send no request. */
+typedef void remote_hear(void *ctx, struct remote_answer *answer);
+
+struct remote {
+    char *folder; /* absolute */
+    remote_hear *hear;
+    void *ctx;
+    int epoll_fd; /* readable: remote_turn() has something to do */
+    struct start start;
+    struct control_client client; /* fd -1: none */
+    uint32_t events;              /* that epoll waits for at its fd */
+    struct buf out;
+    struct remote_request *first, **last; /* unanswered, as they were sent */
+    struct remote_wait *wait; /* remote_ask() waits for it, or NULL */
+    uint64_t n_sent;
+    unsigned n_deaths; /* of servers since one has answered */
+    bool closing;      /* no server is started any more */
+};
+
+/* Returns when a server of the study answers; `config` NULL: the study is made
+ * already.  -1: it is closed. */
+int remote_open(struct remote *s, const char *folder, const char *config,
+                remote_hear *hear, void *ctx, struct err *err);
+/* Drops what is unanswered, unheard.  `leave`: tells the server, which gives
+ * back what this process has asked for, and waits for that; not: this process
+ * may be a copy of the one that opened it. */
+void remote_close(struct remote *s, bool leave);
+
+/* Has remote_turn() send a request, an object without an id; `again`: when it
+ * is said once more, it has a member "again".  *id is what its answer will
+ * have. -1: it is too long, or out of memory. */
+int remote_send(struct remote *s, const char *object, bool again, uint64_t *id,
+                struct err *err);
+/* Nobody waits for its answer any more. */
+void remote_forget(struct remote *s, uint64_t id);
+
+/* Does what can be done; `wait`: if that is nothing, after waiting for it, some
+ * seconds at most.  -1: the server has not answered for so long and is stopped
+ * (SIGSTOP), or epoll fails; the requests stay. */
+int remote_turn(struct remote *s, bool wait, struct err *err);
+
+/* Sends a request and waits for its answer: *out is to be freed, the answer
+ * lies in it. */
+int remote_ask(struct remote *s, const char *object, bool again,
+               struct json **out, struct jval *answer, struct err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/value.h"
+
+#include "core/err.h"
+#include "core/number.h"
+#include "json.h"
+
+#include <math.h>
+#include <string.h>
+
+void
+value_add(struct json_writer *w, const char *key, double value)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    number_format(value, text);
+    if (isfinite(value))
+        json_add_raw(w, key, text);
+    else
+        json_add_text(w, key, text);
+}
+
+int
+value_add_text(struct json_writer *w, const char *key, const char *text,
+               struct err *err)
+{
+    struct json *doc;
+    char shown[QUOTE_MAX];
+
+    if (strcmp(text, "NaN") == 0 || strcmp(text, "Infinity") == 0 ||
+        strcmp(text, "-Infinity") == 0) {
+        json_add_text(w, key, text);
+        return 0;
+    }
+    doc = json_parse(text, strlen(text), JSON_UNIQUE, NULL);
+    if (doc == NULL)
+        return err_set(err, ERR_INPUT,
+                       "value %s: expected a number, or an object with the "
+                       "number as \"default\"",
+                       quote_bytes(shown, text, strlen(text)));
+    jval_write(json_root(doc), json_value(w, key));
+    json_free(doc);
+    return 0;
+}
