@@ -174,6 +174,9 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
         if (e->end_told) {
             m->attempts.recovered.finished++;
             live_note(&m->live, e->number, e->result->parameter_id);
+            study_note_end(&m->study, e->number,
+                           trial_state_of(e->result->status),
+                           e->result->has_value, e->result->value);
             checkpoints_ended_before(&m->checkpoints, e->number,
                                      was_paused(m, e));
             scheduler_restored(&m->scheduler, false);

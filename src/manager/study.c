@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 #include "history/folder.h"
 #include "manager/dispatcher.h"
 #include "manager/experiment_end.h"
@@ -183,6 +184,7 @@ study_close(struct study *s)
     while (s->tells.first != NULL)
         forget(s, s->tells.first->of);
     free(s->ledger);
+    free(s->ends);
 }
 
 /* What is given back is for the next one: it does not count any more. */
@@ -205,6 +207,9 @@ study_hear_end(void *ctx, const struct attempt_end *end)
 
         w->over |= w->trial == end->trial->number;
     }
+    if (end->how == ATTEMPT_JUDGED)
+        study_note_end(s, end->trial->number, end->trial->state,
+                       end->trial->final.given, end->trial->final.value);
     study_count(s);
     if (end->how == ATTEMPT_REPLACED && trial_exited(end->trial) &&
         s->scheduler->concurrency > s->n_asks)
@@ -344,6 +349,41 @@ study_explain(const struct trial *t, struct buf *out)
 
 /* ---- told ---- */
 
+/* NULL: it has not ended, or is none. */
+static const struct study_end *
+end_of(const struct study *s, uint64_t number)
+{
+    return number < s->n_ends && s->ends[number].known ? &s->ends[number]
+                                                       : NULL;
+}
+
+void
+study_note_end(struct study *s, uint64_t number, enum trial_state state,
+               bool has_value, double value)
+{
+    size_t n = s->n_ends;
+
+    while (n <= number && GROW(s->ends, n, s->ends_cap) == 0)
+        s->ends[n++] = (struct study_end){0};
+    s->n_ends = n;
+    if (number < n)
+        s->ends[number] = (struct study_end){true, has_value, state, value};
+}
+
+static void
+tell_ended(const struct study *s, uint64_t number, struct err *err)
+{
+    const struct study_end *e = end_of(s, number);
+    char with[64] = "";
+
+    if (e != NULL && e->has_value)
+        snprintf(with, sizeof with, " with %.6g", e->value);
+    err_set(err, ERR_INPUT, "trial %05llu has ended%s%s%s%s",
+            (unsigned long long)number, e != NULL ? " (" : "",
+            e != NULL ? trial_state_name(e->state) : "", with,
+            e != NULL ? ")" : "");
+}
+
 /* The trial that a request is about, which runs; NULL: err tells. */
 static struct trial *
 find_trial(struct study *s, const struct control_request *request,
@@ -369,8 +409,7 @@ find_trial(struct study *s, const struct control_request *request,
                 "trial %05llu: nobody has asked for it, or it was given back",
                 (unsigned long long)number);
     else if (number < s->live->n_numbers)
-        err_set(err, ERR_INPUT, "trial %05llu has ended",
-                (unsigned long long)number);
+        tell_ended(s, number, err);
     else
         err_set(err, ERR_INPUT,
                 "trial %05llu: there is none, %llu have come so far",
@@ -379,11 +418,28 @@ find_trial(struct study *s, const struct control_request *request,
     return NULL;
 }
 
+static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+
+/* A result's number; false: it has none. */
+static bool
+read_value(struct jval v, double *out)
+{
+    const double values[] = {NAN, INFINITY, -INFINITY};
+    struct jval number;
+    const char *text;
+
+    if (jval_get(v, "default", &number))
+        v = number;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (jval_string(v, &text, NULL) && strcmp(text, words[i]) == 0)
+            *out = values[i];
+    return jval_number(v, out);
+}
+
 /* Appends a result as trials report it. */
 static int
 write_value(struct jval v, struct buf *out, struct err *err)
 {
-    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
     struct jval number = v;
     const char *text;
     double value;
@@ -422,14 +478,23 @@ read_why(struct jval v, char why[WHY_MAX], struct err *err)
 static bool
 was_told(const struct study *s, const struct control_request *request)
 {
+    const struct study_end *e;
     bool again = false;
+    double value = NAN;
     uint64_t number;
     struct jval v;
 
-    return read_flag(request->object, "again", &again, NULL) == 0 && again &&
-           jval_get(request->object, "trial", &v) && jval_uint(v, &number) &&
-           number < s->live->n_numbers &&
-           live_by_number(s->live, number) == NULL;
+    if (read_flag(request->object, "again", &again, NULL) != 0 || !again ||
+        !jval_get(request->object, "trial", &v) || !jval_uint(v, &number) ||
+        (e = end_of(s, number)) == NULL)
+        return false;
+    if (jval_get(request->object, "failed", &v))
+        return trial_is_failure(e->state);
+    if (!jval_get(request->object, "value", &v))
+        return !e->has_value;
+    read_value(v, &value);
+    return e->has_value &&
+           (e->value == value || (isnan(e->value) && isnan(value)));
 }
 
 /* It has its result, or none: that it is over now, and whoever told it waits

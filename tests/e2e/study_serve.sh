@@ -71,8 +71,10 @@ wrong("n: expected an integer from 1 to 1000", "ask", n=0)
 wrong("id: expected an integer", "ask", id="a")
 wrong("tell: no member 'valeu' (did you mean 'value'?)", "tell", valeu=1)
 c("tell", trial=0, value="NaN")
-wrong("trial 00000 has ended", "tell", trial=0, value=2)
-assert c("tell", trial=0, value=2, again=True) == {} # said once more
+wrong("trial 00000 has ended (succeeded with nan)", "tell", trial=0, value=2)
+assert c("tell", trial=0, value="NaN", again=True) == {} # said once more
+wrong("trial 00000 has ended", "tell", trial=0, value=2, again=True)
+wrong("trial 00000 has ended", "tell", trial=0, failed="", again=True)
 c("tell", trial=1)
 c("tell", trial=2, failed="")
 said = c.try_("ask")
