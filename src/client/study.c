@@ -224,7 +224,7 @@ ask(struct tp_study *s, struct request *r, bool again, struct json **doc,
     struct jval *answer)
 {
     struct json *own = NULL;
-    struct jval v;
+    struct jval v = {NULL};
     int rc;
 
     json_end(&r->w);

@@ -66,8 +66,8 @@ read_overridden(struct err *err)
     problems_init(&notes);
     if (file_write("e.yml", text, sizeof text - 1, err) == 0 &&
         overrides_write(values, &overrides, err) == 0)
-        x = experiment_read_checked("e.yml", EXPERIMENT_RUN, overrides, NULL, &problems, &notes,
-                                    err);
+        x = experiment_read_checked("e.yml", EXPERIMENT_RUN, overrides, NULL,
+                                    &problems, &notes, err);
     problems_fini(&problems);
     problems_fini(&notes);
     rc = x == NULL ? -1 : 0;

@@ -418,8 +418,8 @@ read_with(const char *text, const char *overrides)
     problems_init(&problems);
     problems_init(&notes);
     err_clear(&err);
-    return experiment_read_checked("e.yml", EXPERIMENT_RUN, overrides, NULL, &problems, &notes,
-                                   &err);
+    return experiment_read_checked("e.yml", EXPERIMENT_RUN, overrides, NULL,
+                                   &problems, &notes, &err);
 }
 
 TEST(config_takes_options_in_place_of_keys)
