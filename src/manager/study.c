@@ -705,6 +705,23 @@ names(struct jval list, uint64_t number)
     return false;
 }
 
+/* What it waits for would be given to one who has gone. */
+static void
+drop_asks(struct study *s, const struct control_connection *client)
+{
+    for (struct link *at = s->asks.first, *next; at != NULL; at = next) {
+        struct waiter *w = at->of;
+        struct control_subscription *sub = w->sub;
+
+        next = at->next;
+        if (sub->client != client)
+            continue;
+        forget(s, w);
+        control_subscription_refuse(sub, "the client has left", false);
+    }
+    study_count(s);
+}
+
 int
 study_release(struct study *s, const struct control_request *request,
               bool leaves, struct buf *reply, struct err *err)
@@ -723,6 +740,8 @@ study_release(struct study *s, const struct control_request *request,
             client_owner(t->run) == who && who != 0 &&
             (!some || names(list, t->number)))
             client_give_back(t->run);
+    if (leaves)
+        drop_asks(s, request->from);
     s->lingers = s->lingers && !leaves;
     buf_add_text(reply, "{}");
     return 0;
