@@ -9,9 +9,9 @@ struct json_writer;
 
 void value_add(struct json_writer *w, const char *key, double value);
 
-/* The same of a text: one of these words, or JSON, of which the server says
- * whether it is a number or an object that has one as "default".  -1: it is
- * neither, nothing is added. */
+/* Adds a value that is given as text: one of these words, or JSON, of which the
+ * server says whether it is a number or an object that has one as "default".
+ * -1: it is neither, nothing is added. */
 int value_add_text(struct json_writer *w, const char *key, const char *text,
                    struct err *err);
 

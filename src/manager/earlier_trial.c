@@ -260,7 +260,8 @@ has_own_final(const struct earlier_trial *e, const struct on_failure *then)
              e->logged->final == then->value);
 }
 
-/* Of one whose reports stand in the log alone. */
+/* A trial without files has its reports in the log alone: they are taken from
+ * there. */
 static void
 take_reports(struct trial *t)
 {

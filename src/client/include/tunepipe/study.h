@@ -111,9 +111,9 @@ TP_STUDY_API const char *tp_study_why(const struct tp_study *study);
  * that one. */
 TP_STUDY_API int tp_study_ask(struct tp_study *study, struct tp_trial **trial);
 
-/* The same for an event loop: begin() asks, unless an ask is under way, and
- * ready() takes the answer when it has come: 1, and *trial is as above; 0: not
- * yet; below 0: the ask has failed and is over.  Neither waits for a trial.
+/* tp_study_ask() for an event loop: begin() asks, unless an ask is under way,
+ * and ready() takes the answer when it has come: 1, and *trial is as above; 0:
+ * not yet; below 0: the ask has failed and is over.  Neither waits for a trial.
  * tp_study_fd() is a descriptor, the same for the life of the study, that is
  * readable (poll(2), POLLIN) when ready() is to be called; it is not to be
  * read, and not to be closed. */
@@ -179,7 +179,7 @@ TP_STUDY_API long tp_trial_step(const struct tp_trial *trial);
 /* Reports an intermediate result, one call per epoch or step, and waits until
  * it is judged: an enum tp_study_stop, or below 0 an error. */
 TP_STUDY_API int tp_trial_report(struct tp_trial *trial, double value);
-/* The same as things stand, without a report. */
+/* What a report would be answered as things stand; nothing is reported. */
 TP_STUDY_API int tp_trial_should_stop(struct tp_trial *trial);
 
 #ifdef __cplusplus
