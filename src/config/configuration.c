@@ -254,6 +254,8 @@ read_tree(struct reader *r, struct draft *d, const struct yaml_node *root,
             yaml_get(root, "trialCommand") == NULL)
             reader_problem(r, root->line, "trialCommand", "is required");
     }
+    if (d->x.platform == PLATFORM_client && d->x.on_repeated == REPEATED_UNSAID)
+        d->x.on_repeated = REPEATED_IGNORE; /* whoever asks sees them fail */
     fill_defaults(r, d, root);
 }
 

@@ -15,6 +15,7 @@
 #include "manager/publish.h"
 #include "manager/reading.h"
 #include "manager/scheduler.h"
+#include "manager/trial_folder.h"
 #include "trial/files.h"
 #include "trial/stderr_tail.h"
 
@@ -53,7 +54,8 @@ has_result(const struct trial *t)
 static void
 mark(const struct trial *t, enum trial_state state)
 {
-    char *path = file_join(t->folder, TRIAL_AGAIN);
+    char *path =
+        trial_folder_need(t) == 0 ? file_join(t->folder, TRIAL_AGAIN) : NULL;
     char line[600];
     int len = snprintf(line, sizeof line, "%s: %.500s\n",
                        trial_state_name(state), t->why);
@@ -100,12 +102,10 @@ failing_again(struct failing *f, struct trial *t, enum trial_state state,
 }
 
 void
-failing_found(struct trial *t, const char *experiment_folder)
+failing_found(struct trial *t, const char *experiment_folder, bool judged)
 {
-    bool there = true;
-
-    for (uint64_t attempt = t->attempt; attempt > 0 && there; attempt--) {
-        struct trial before = {.attempt = attempt - 1};
+    for (uint64_t n = t->attempt + judged; n > 0; n--) {
+        struct trial before = {.attempt = n - 1};
         char *path;
 
         memcpy(before.id, t->id, sizeof before.id);
@@ -113,7 +113,6 @@ failing_found(struct trial *t, const char *experiment_folder)
             return;
         path = file_join(before.folder, TRIAL_AGAIN);
         t->failures += path != NULL && access(path, F_OK) == 0;
-        there = access(before.folder, F_OK) == 0;
         free(path);
         free(before.folder);
     }

@@ -56,8 +56,9 @@ struct failing {
 bool failing_again(struct failing *f, struct trial *t, enum trial_state state,
                    double seconds);
 
-/* Of one found in its folder: how often it had failed. */
-void failing_found(struct trial *t, const char *experiment_folder);
+/* Of one of an earlier manager: how often it had failed, this attempt included
+ * where that is not `judged` any more. */
+void failing_found(struct trial *t, const char *experiment_folder, bool judged);
 
 /* They hear of ends, ctx being the failing: before its EN, what the tuner is to
  * take for the trial's result; when that was shown, whether it fails like those

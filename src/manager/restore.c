@@ -193,7 +193,7 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
         trial_free(t);
         return -1;
     }
-    failing_found(t, m->folder.path);
+    failing_found(t, m->folder.path, !launch_has_programs(&m->launch));
     append(m, t);
     if (e->result != NULL && !launch_has_programs(&m->launch))
         tell_recorded(m, t, e->result);

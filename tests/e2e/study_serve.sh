@@ -158,6 +158,23 @@ E
 }
 check "a trial whose process has gone is given to another" given_again
 
+# Once more than it may fail, whoever dies in between.
+retried() {
+    study 'onFailure: {retry: 2, backoff: 0.1s}' 'maxTrialNumber: 1'
+    client << 'E' && over && count 1 failed && has show.json '"why": "no 2"'
+c = Client("study", "--config", "study.yml")
+for attempt in range(3):
+    trial = c("ask", detached=True)
+    assert (trial["trial"], trial["attempt"]) == (0, attempt), trial
+    c("tell", trial=0, failed="no %d" % attempt)
+    if attempt < 2:
+        c.kill_server()
+        c = Client("study")
+assert c.try_("ask")["over"]
+E
+}
+check "a trial is tried again as often as it may, over a death, too" retried
+
 # It is told to stop, and ends when it likes to.
 stopped() {
     study "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 2}}"

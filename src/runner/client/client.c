@@ -22,7 +22,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define NOTE_MAX 512
+#define NAME_SIZE 64
+#define NOTE_MAX 200
 #define LEDGER_MAX ((size_t)1 << 30)
 
 extern const struct runner_ops runner_client;
@@ -58,8 +59,9 @@ struct client {
 struct client_run {
     struct run base;
     struct link link;
-    struct owner *owner; /* NULL: nobody's */
-    int64_t began_ns;    /* CLOCK_REALTIME */
+    struct owner *owner;  /* NULL: nobody's */
+    int64_t began_ns;     /* CLOCK_REALTIME */
+    char name[NAME_SIZE]; /* the last part of its trial's folder */
     bool ended, given_back;
     struct outcome outcome;
 };
@@ -133,16 +135,14 @@ name_of(const struct runner_phase *phase)
     return strrchr(phase->folder, '/') + 1;
 }
 
+/* `pid`, -1: it was given back, or is to be tried again. */
 static int
-note(const struct client *c, const struct runner_phase *phase,
-     const struct client_run *run, struct err *err)
+note(const struct client_run *run, int pid, uint64_t start, struct err *err)
 {
-    const struct owner *o = run->owner;
+    const struct client *c = client_of(&run->base);
     char line[NOTE_MAX];
-    int len = snprintf(line, sizeof line, "\n%s %d %llu %lld", name_of(phase),
-                       o != NULL ? (int)o->pid : 0,
-                       (unsigned long long)(o != NULL ? o->start : 0),
-                       (long long)run->began_ns);
+    int len = snprintf(line, sizeof line, "\n%s %d %llu %lld", run->name, pid,
+                       (unsigned long long)start, (long long)run->began_ns);
 
     if (file_write_all(c->ledger_fd, line, (size_t)len, err) == 0)
         return 0;
@@ -201,20 +201,20 @@ client_leave(struct run *base)
 }
 
 static struct client_run *
-run_new(struct runner *r, struct trial *t)
+run_new(struct runner *r, struct trial *t, const struct runner_phase *phase)
 {
     struct client_run *run = calloc(1, sizeof *run);
 
     if (run == NULL)
         return NULL;
     run->base = (struct run){.runner = r, .trial = t};
+    snprintf(run->name, sizeof run->name, "%s", name_of(phase));
     list_add(&((struct client *)r)->runs, NULL, &run->link, run);
     return run;
 }
 
 static int
-own(struct client_run *run, const struct runner_phase *phase, pid_t asker,
-    struct err *err)
+own(struct client_run *run, pid_t asker, struct err *err)
 {
     struct client *c = client_of(&run->base);
 
@@ -226,14 +226,14 @@ own(struct client_run *run, const struct runner_phase *phase, pid_t asker,
         return err_errno(err, ERR_SYSTEM, "process %d has gone", (int)asker);
     }
     run->base.pid = asker;
-    return note(c, phase, run, err);
+    return note(run, (int)asker, asker > 0 ? run->owner->start : 0, err);
 }
 
 static struct run *
 client_start(struct runner *r, const struct runner_task *task, struct err *err)
 {
     struct client *c = (struct client *)r;
-    struct client_run *run = run_new(r, task->trial);
+    struct client_run *run = run_new(r, task->trial, &task->phase);
     pid_t asker = 0;
 
     if (run == NULL) {
@@ -243,7 +243,7 @@ client_start(struct runner *r, const struct runner_task *task, struct err *err)
     if (!c->server.take(c->server.ctx, &asker)) {
         errno = EAGAIN;
         err_errno(err, ERR_SYSTEM, "nobody asks for a trial");
-    } else if (own(run, &task->phase, asker, err) == 0) {
+    } else if (own(run, asker, err) == 0) {
         c->server.give(c->server.ctx, task);
         return &run->base;
     }
@@ -262,7 +262,7 @@ client_adopt(struct runner *r, struct trial *t,
 
     read_ledger(c);
     g = map_get(&c->given, name, strlen(name));
-    run = g == NULL ? NULL : run_new(r, t);
+    run = g == NULL || g->pid < 0 ? NULL : run_new(r, t, phase);
     if (run == NULL)
         return NULL;
     run->base.pid = g->pid;
@@ -402,8 +402,10 @@ client_end(struct run *base, const char *failed)
     struct client_run *run = (struct client_run *)base;
 
     end_with(run, failed != NULL ? OUTCOME_DECLARED : OUTCOME_EXITED, 0);
-    if (failed != NULL)
-        snprintf(run->outcome.text, sizeof run->outcome.text, "%s", failed);
+    if (failed == NULL)
+        return;
+    snprintf(run->outcome.text, sizeof run->outcome.text, "%s", failed);
+    note(run, -1, 0, NULL); /* if not, it is its asker's after a kill */
 }
 
 void
@@ -412,6 +414,7 @@ client_give_back(struct run *base)
     struct client_run *run = (struct client_run *)base;
 
     run->given_back = !run->ended;
+    note(run, -1, 0, NULL);
     wake(client_of(base));
 }
 

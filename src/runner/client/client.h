@@ -29,7 +29,8 @@ struct client_server {
     void *ctx;
     /* A file: who was given what, a line each, which begins with its LF: the
      * last part of the trial's folder; process id and start of who has asked
-     * (process_start()), or 0 0; CLOCK_REALTIME. */
+     * (process_start()), 0 0: nobody's, -1 0: nobody has it any more;
+     * CLOCK_REALTIME. */
     const char *ledger; /* borrowed */
 };
 
