@@ -3,6 +3,8 @@
 #   make demo             tune a neural network on handwritten digits
 #   make demo-asha        more than three times as many settings of it in no
 #                         more epochs, from checkpoint to checkpoint
+#   make demo-study       tune a function of a Python program, which is killed
+#                         in the middle and goes on
 #   make check            every test; V=asan: under sanitizers; V=tsan, V=clang:
 #                         those that are marked for them (scripts/check)
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
@@ -149,7 +151,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo demo-asha bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(STUDY_LIBS) $(SHELLS)
@@ -342,6 +344,11 @@ demo-asha: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all
 	@scripts/demo/asha $(B)
+
+demo-study: setup
+	@echo "building into $(B)"
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@scripts/demo/study $(B)
 
 bench: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(BENCHES)
