@@ -23,6 +23,8 @@
 #   make bench-manager    what the manager of trials costs: TRIALS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
+#   make bench-study      the same, for a program that asks and tells: Python,
+#                         C, shell, beside the bare pipe
 #   make bench-fidelity   what advisors and assessors make of learning curves
 #                         (tests/bench/README.md has what may be set)
 #   make bench-nni        beside NNI's dispatcher, as it was measured
@@ -141,7 +143,7 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
 TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,\
               $(wildcard tests/bench/*.c))
-SEARCH   := $(addprefix $(B)/tests/bench/,quality standings ask)
+SEARCH   := $(addprefix $(B)/tests/bench/,quality standings ask study)
 FIDELITY := $(addprefix $(B)/tests/bench/,fidelity standings)
 SEARCH_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/search/*.c))
 FIDELITY_OBJ := $(B)/tests/sim/object.o \
@@ -151,7 +153,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(STUDY_LIBS) $(SHELLS)
@@ -372,6 +374,10 @@ bench-manager: setup
 bench-quality bench-ask: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(SEARCH)
 	@scripts/bench-search $(B) $(@:bench-%=%)
+
+bench-study: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/study
+	@scripts/bench-study $(B)
 
 bench-fidelity: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(FIDELITY)
