@@ -88,23 +88,25 @@ bool
 queue_push(struct queue *q, struct chain *c, size_t *length)
 {
     struct chain used;
-    bool open;
+    bool open, readable;
 
     pthread_mutex_lock(&q->lock);
     used = q->used;
     q->used = (struct chain){0};
     open = !q->closed;
-    if (open && c->first != NULL) {
+    readable = open && c->first != NULL;
+    if (readable) {
         if (q->waiting.first == NULL)
             q->waiting.first = c->first;
         else
             q->waiting.last->next = c->first;
         q->waiting.last = c->last;
         q->waiting.count += c->count;
-        pthread_cond_signal(&q->readable);
     }
     *length = q->waiting.count;
     pthread_mutex_unlock(&q->lock);
+    if (readable)
+        pthread_cond_signal(&q->readable); /* who wakes finds it unlocked */
     chain_clear(&used);
     if (!open)
         chain_clear(c);
