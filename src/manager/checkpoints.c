@@ -201,26 +201,6 @@ add_all(struct checkpoints *c, uint64_t trial, const char *home)
         closedir(folder);
 }
 
-void
-checkpoints_ended_before(struct checkpoints *c, uint64_t trial, bool paused)
-{
-    char *home = c->folder == NULL ? NULL : path_of(c, trial, NULL);
-
-    if (home == NULL)
-        return;
-    clean_home(c, home);
-    if (rmdir(home) != 0 && errno != ENOENT) {
-        add_all(c, trial, home);
-        for (size_t i = 0; i < c->n; i++)
-            if (c->items[i].trial == trial)
-                c->items[i].ended = !paused;
-        prune(c, trial);
-        rmdir(home);
-    }
-    end_claim(c, trial);
-    free(home);
-}
-
 static uint64_t
 count_reports(const struct trial *t)
 {
@@ -228,20 +208,38 @@ count_reports(const struct trial *t)
                                                  : t->matches;
 }
 
-/* Where the trial was ended after it had saved a checkpoint and before it told
- * of that, all its reports count as reported before. */
+/* What the trial `t` (NULL: an earlier manager's) saved counts as ended from
+ * now on.  Where it was ended after it had saved a checkpoint and before it
+ * told of that, all its reports count as reported before. */
 static void
-note_untold(struct checkpoints *c, const struct trial *t)
+end_home(struct checkpoints *c, uint64_t trial, bool paused,
+         const struct trial *t)
 {
-    uint64_t reports = count_reports(t);
-    char *home = path_of(c, t->number, NULL);
+    char *home = c->folder == NULL ? NULL : path_of(c, trial, NULL);
 
-    if (home != NULL)
-        add_all(c, t->number, home);
-    for (size_t i = 0; i < c->n; i++)
-        if (c->items[i].trial == t->number)
-            note_steps(c, t, &c->items[i], reports);
+    if (home == NULL)
+        return;
+    if (rmdir(home) != 0 && errno != ENOENT) {
+        clean_home(c, home);
+        add_all(c, trial, home);
+        for (size_t i = 0; i < c->n; i++) {
+            if (c->items[i].trial != trial)
+                continue;
+            c->items[i].ended = !paused;
+            if (t != NULL)
+                note_steps(c, t, &c->items[i], count_reports(t));
+        }
+        prune(c, trial);
+        rmdir(home);
+    }
+    end_claim(c, trial);
     free(home);
+}
+
+void
+checkpoints_ended_before(struct checkpoints *c, uint64_t trial, bool paused)
+{
+    end_home(c, trial, paused, NULL);
 }
 
 /* A trial that ended with a result when it was told to pause counts as paused,
@@ -252,9 +250,7 @@ checkpoints_ended(struct checkpoints *c, const struct trial *t)
     bool paused = t->state == TRIAL_PAUSED ||
                   (t->state == TRIAL_SUCCEEDED && t->stop == STOP_PAUSE);
 
-    if (c->folder != NULL)
-        note_untold(c, t);
-    checkpoints_ended_before(c, t->number, paused);
+    end_home(c, t->number, paused, t);
 }
 
 /* The attempt has come so far, which checkpoints_are_early() compares with what

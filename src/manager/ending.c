@@ -363,7 +363,7 @@ show_judged(struct ending *e, const struct trial *t, double seconds)
     p->running = e->live->running;
     if (ending_count(e, &r, t->id))
         publish_best(e->publish, p->best, t->id);
-    if (!p->terminal || trial_is_failure(t->state) ||
+    if (!(p->terminal || e->brief) || trial_is_failure(t->state) ||
         t->state == TRIAL_TIMED_OUT)
         say_end(e, t, seconds);
     if (trial_is_failure(t->state))

@@ -32,6 +32,8 @@ struct ending {
     struct experiment_end *end;
     bool has_pattern; /* metrics.pattern */
     bool has_assessor;
+    bool brief; /* of those that end well nothing is said: whoever asked for one
+                   knows */
 
     uint64_t n_results;  /* trials with a final result that did not fail */
     struct deadline due; /* what is held of the results is tried again */

@@ -251,7 +251,8 @@ init_ends(struct manager *m)
                                 .deadlines = &m->deadlines,
                                 .end = &m->end,
                                 .has_pattern = x->metrics_pattern != NULL,
-                                .has_assessor = x->assessor.line != 0};
+                                .has_assessor = x->assessor.line != 0,
+                                .brief = x->platform == PLATFORM_client};
     m->repeat = (struct repeat){.custom = &m->custom,
                                 .folder = &m->folder,
                                 .live = &m->live,
@@ -267,8 +268,7 @@ init_ends(struct manager *m)
                               .placing = &m->placing,
                               .reading = &m->reading,
                               .running = &m->running,
-                              .scheduler = &m->scheduler,
-                              .starting = &m->starting};
+                              .scheduler = &m->scheduler};
     m->absent = (struct absent){.x = x, .progress = &m->progress};
     m->saved_from = (struct saved_from){.progress = &m->progress};
 }

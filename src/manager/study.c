@@ -19,7 +19,6 @@
 #include "manager/run.h"
 #include "manager/running.h"
 #include "manager/scheduler.h"
-#include "manager/starting.h"
 #include "manager/trial.h"
 #include "runner/client/client.h"
 #include "trial/files.h"
@@ -41,6 +40,7 @@ struct waiter {
     struct link link;
     struct control_subscription *sub;
     pid_t asker;    /* of an ask; 0: the trial is to be nobody's */
+    char *given;    /* the answer to it: the trial */
     uint64_t trial; /* of a report, or a tell */
     int64_t end;    /* of the report: metric_line's */
     bool over;      /* of the tell: the trial has ended */
@@ -51,6 +51,7 @@ forget(struct study *s, struct waiter *w)
 {
     s->n_asks -= w->link.in == &s->asks;
     list_remove(&w->link);
+    free(w->given);
     free(w);
 }
 
@@ -88,6 +89,7 @@ void
 study_cancel(struct study *s, uint64_t source)
 {
     cancel_in(s, &s->asks, source);
+    cancel_in(s, &s->gives, source);
     cancel_in(s, &s->reports, source);
     cancel_in(s, &s->tells, source);
     study_count(s);
@@ -143,18 +145,36 @@ give(void *ctx, const struct runner_task *task)
 {
     struct study *s = ctx;
     struct waiter *w = s->asks.first->of;
-    struct control_subscription *sub = w->sub;
     struct buf text;
 
-    forget(s, w);
+    s->n_asks--;
+    list_remove(&w->link);
+    list_add(&s->gives, NULL, &w->link, w);
     hear(s, task->trial);
     buf_init(&text, ANSWER_MAX);
     write_trial(&text, task);
-    if (buf_check(&text, "the parameters", NULL) == 0)
-        control_subscription_answer(sub, buf_text(&text));
-    else
-        control_subscription_refuse(sub, "the parameters are too long", false);
-    buf_fini(&text);
+    w->given = buf_take(&text); /* NULL: no memory, or too long */
+}
+
+/* Nobody knows of a trial before the log, or the pipe to it, knows of its
+ * start: else another server might give it away once more. */
+static void
+answer_gives(struct study *s)
+{
+    while (s->gives.first != NULL) {
+        struct waiter *w = s->gives.first->of;
+        struct control_subscription *sub = w->sub;
+        char *given = w->given;
+
+        w->given = NULL;
+        forget(s, w);
+        if (given != NULL)
+            control_subscription_answer(sub, given);
+        else
+            control_subscription_refuse(sub, "the parameters are too long",
+                                        false);
+        free(given);
+    }
 }
 
 int
@@ -179,6 +199,8 @@ study_close(struct study *s)
 {
     while (s->asks.first != NULL)
         forget(s, s->asks.first->of);
+    while (s->gives.first != NULL)
+        forget(s, s->gives.first->of);
     while (s->reports.first != NULL)
         forget(s, s->reports.first->of);
     while (s->tells.first != NULL)
@@ -275,7 +297,6 @@ study_ask(struct study *s, const struct control_request *request,
         w->asker = detached ? 0 : control_peer(request->from);
     }
     study_count(s);
-    starting_go(s->starting);
     return 0;
 }
 
@@ -752,6 +773,7 @@ study_release(struct study *s, const struct control_request *request,
 void
 study_settle(struct study *s)
 {
+    answer_gives(s);
     answer_tells(s);
     refuse(s);
 }

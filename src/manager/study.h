@@ -29,7 +29,6 @@ struct placing;
 struct reading;
 struct running;
 struct scheduler;
-struct starting;
 struct trial;
 
 /* How a trial has ended. */
@@ -52,10 +51,10 @@ struct study {
     struct reading *reading;
     struct running *running;
     struct scheduler *scheduler;
-    struct starting *starting;
 
     bool serves;            /* there are such trials */
     struct list asks;       /* who waits for a trial, in the order of asking */
+    struct list gives;      /* who gets one when the round is settled */
     struct list reports;    /* who waits for the answer to a report */
     struct list tells;      /* who waits until a trial's end is on record */
     struct study_end *ends; /* by the trials' numbers */

@@ -307,7 +307,6 @@ end_with(struct client_run *run, enum outcome_kind kind, int number)
                                     .started_ns = run->began_ns,
                                     .ended_ns = clock_realtime_ns()};
     run->ended = true;
-    wake(client_of(&run->base));
 }
 
 /* Who has no trials is forgotten. */
@@ -350,6 +349,7 @@ client_stop(struct run *base, enum run_stop how)
     (void)how;
     if (!run->ended)
         end_with(run, OUTCOME_SIGNALLED, SIGTERM);
+    wake(client_of(base));
 }
 
 static int

@@ -39,7 +39,7 @@ int client_serve(struct runner *r, const struct client_server *server,
                  struct err *err);
 
 /* The trial has ended: well, or it has failed, and `failed` tells why in a
- * line. From then on it can be ended by run_end(). */
+ * line. Whoever tells this ends it, by run_end(). */
 void client_end(struct run *run, const char *failed);
 /* It is given back: it ends as if its process had gone. */
 void client_give_back(struct run *run);
