@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define EVENTS_MAX 16
-#define BACKLOG 16
+#define BACKLOG 128
 #define TELL_NS 100000000 /* between two lines to one who watches */
 
 struct control_connection {
@@ -216,14 +216,16 @@ heard_from(struct control_connection *client)
     client->server->clients = client;
 }
 
-static void
-drop_most_silent(struct control_server *s)
+/* Of those who wait for nothing; NULL: all wait. */
+static struct control_connection *
+find_most_silent(const struct control_server *s)
 {
-    struct control_connection *client = s->clients;
+    struct control_connection *client = s->clients, *silent = NULL;
 
-    while (client->next != NULL)
-        client = client->next;
-    drop(client);
+    for (; client != NULL; client = client->next)
+        if (client->subscriptions == NULL && !client->watches)
+            silent = client;
+    return silent;
 }
 
 static bool
@@ -442,23 +444,38 @@ is_allowed(int fd, pid_t *pid)
 {
     struct ucred peer = {0};
     socklen_t len = sizeof peer;
-    char text[160];
-    struct buf line;
-    int n;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-        (peer.uid == geteuid() || peer.uid == 0)) {
-        *pid = peer.pid;
-        return true;
-    }
-    n = snprintf(text, sizeof text,
-                 "this experiment is user %ld's: no other user may control it",
-                 (long)geteuid());
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 ||
+        (peer.uid != geteuid() && peer.uid != 0))
+        return false;
+    *pid = peer.pid;
+    return true;
+}
+
+static void
+refuse(int fd, const char *text)
+{
+    struct buf line;
+
     buf_init(&line, CONTROL_LINE_MAX);
-    add_line(&line, (struct control_tag){0}, REFUSAL, text, (size_t)n);
+    add_line(&line, (struct control_tag){0}, REFUSAL, text, strlen(text));
     send(fd, line.data, line.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     buf_fini(&line);
-    return false;
+    close(fd);
+}
+
+/* False: all wait for answers. */
+static bool
+make_room(struct control_server *s)
+{
+    struct control_connection *silent;
+
+    if (s->n_clients < s->service.clients_max)
+        return true;
+    silent = find_most_silent(s);
+    if (silent != NULL)
+        drop(silent);
+    return silent != NULL;
 }
 
 static void
@@ -505,6 +522,7 @@ static void
 accept_client(struct control_server *s)
 {
     int fd = accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    char text[160];
     pid_t pid = 0;
 
     if (fd < 0 && (errno == EMFILE || errno == ENFILE))
@@ -512,12 +530,18 @@ accept_client(struct control_server *s)
     if (fd < 0)
         return;
     if (!is_allowed(fd, &pid)) {
-        close(fd);
-        return;
+        snprintf(text, sizeof text,
+                 "this experiment is user %ld's: no other user may control it",
+                 (long)geteuid());
+        refuse(fd, text);
+    } else if (!make_room(s)) {
+        snprintf(text, sizeof text,
+                 "%zu clients wait for answers already: no more are let in",
+                 s->n_clients);
+        refuse(fd, text);
+    } else {
+        admit(s, fd, pid);
     }
-    if (s->n_clients == CONTROL_CLIENTS_MAX)
-        drop_most_silent(s);
-    admit(s, fd, pid);
 }
 
 /* ---- in the owner's loop ---- */

@@ -5,8 +5,9 @@
  *
  * Nothing here blocks.  A client has its next request read when it has taken
  * all that was sent to it; one that sends a line of more than CONTROL_LINE_MAX
- * bytes is told so and dropped; of more than CONTROL_CLIENTS_MAX the one that
- * has been silent longest is.  One thread. */
+ * bytes is told so and dropped.  Of too many clients the one that has been
+ * silent longest is dropped, but none that waits for an answer or watches:
+ * where all do, who comes is told so and refused.  One thread. */
 #ifndef CONTROL_SERVER_H
 #define CONTROL_SERVER_H
 
@@ -22,7 +23,7 @@ struct buf;
 struct control_connection;
 struct err;
 
-#define CONTROL_CLIENTS_MAX 64
+#define CONTROL_CLIENTS_MAX 64 /* of an experiment; of a study at least */
 #define CONTROL_FDS_MAX (CONTROL_CLIENTS_MAX + 4)
 #define CONTROL_KEYS_MAX 4
 #define CONTROL_COMMANDS_MAX 64
@@ -55,6 +56,7 @@ struct control_command {
 struct control_service {
     const struct control_command *commands;
     size_t n_commands; /* at most CONTROL_COMMANDS_MAX */
+    size_t clients_max;
     /* Appends how things stand, a JSON object, for one who watches. */
     void (*describe)(void *ctx, uint64_t rows, struct buf *out);
     /* The client subscribed to `source` has gone: nothing more is to be

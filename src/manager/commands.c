@@ -7,6 +7,7 @@
 #include "core/err.h"
 #include "manager/status.h"
 #include "manager/imports.h"
+#include "manager/machine.h"
 #include "manager/state.h"
 #include "manager/trial.h"
 
@@ -655,6 +656,9 @@ commands_open(struct manager *m)
     const struct control_service service = {
         .commands = table,
         .n_commands = sizeof table / sizeof *table,
+        .clients_max = m->study.serves
+                           ? machine_allow_clients(STUDY_CLIENTS_MAX)
+                           : CONTROL_CLIENTS_MAX,
         .describe = describe,
         .cancel = cancel,
         .ctx = m,

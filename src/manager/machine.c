@@ -72,6 +72,30 @@ machine_kills(void)
 
 #define FDS_PER_TRIAL 4 /* its files, beside its runner's */
 #define FDS_BESIDES (32 + CONTROL_FDS_MAX)
+#define FDS_PER_CLIENT 2 /* of a study: its connection, and its process */
+
+static void
+allow(struct rlimit *limit, rlim_t files)
+{
+    if (limit->rlim_cur >= files)
+        return;
+    limit->rlim_cur = files;
+    setrlimit(RLIMIT_NOFILE, limit);
+}
+
+size_t
+machine_allow_clients(size_t clients)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_max < FDS_BESIDES + FDS_PER_CLIENT * CONTROL_CLIENTS_MAX)
+        return CONTROL_CLIENTS_MAX;
+    if (clients > (limit.rlim_max - FDS_BESIDES) / FDS_PER_CLIENT)
+        clients = (limit.rlim_max - FDS_BESIDES) / FDS_PER_CLIENT;
+    allow(&limit, FDS_BESIDES + FDS_PER_CLIENT * clients);
+    return clients;
+}
 
 int
 machine_allow_files(uint64_t trials, unsigned runner, struct err *err)
@@ -89,9 +113,6 @@ machine_allow_files(uint64_t trials, unsigned runner, struct err *err)
                        "(ulimit -Hn)",
                        (unsigned long long)trials, each, FDS_BESIDES,
                        (unsigned long long)limit.rlim_max);
-    if (limit.rlim_cur < trials * each + FDS_BESIDES) {
-        limit.rlim_cur = trials * each + FDS_BESIDES;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    allow(&limit, trials * each + FDS_BESIDES);
     return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef MANAGER_MACHINE_H
 #define MANAGER_MACHINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -29,5 +30,9 @@ uint64_t machine_kills(void);
  * which costs its runner `runner` files, and no further, since children inherit
  * it.  -1: the system does not allow so many. */
 int machine_allow_files(uint64_t trials, unsigned runner, struct err *err);
+
+/* Raises it to what so many clients of a study need, or as far as the system
+ * allows: for how many that is, CONTROL_CLIENTS_MAX at least. */
+size_t machine_allow_clients(size_t clients);
 
 #endif

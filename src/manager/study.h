@@ -31,6 +31,8 @@ struct running;
 struct scheduler;
 struct trial;
 
+#define STUDY_CLIENTS_MAX 1024 /* where the limit of open files allows it */
+
 /* How a trial has ended. */
 struct study_end {
     bool known, has_value;

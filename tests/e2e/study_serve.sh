@@ -252,6 +252,25 @@ E
 }
 check "four processes share a study" many
 
+# More than are let into an experiment, and none is dropped while it waits.
+crowd() {
+    study
+    client << 'E' && over && count 100 succeeded
+first = Client("study", "--config", "study.yml")
+first("pause")
+others = [Client("study", begin=False) for i in range(100)]
+for one in others:
+    one.send("ask", id=1)
+    assert one.try_("status", id=2)["id"] == 2
+first("continue")
+trials = [one.receive()["answer"]["trial"] for one in others]
+assert sorted(trials) == list(range(100)), trials
+for one, trial in zip(others, trials):
+    one("tell", trial=trial, value=trial)
+E
+}
+check "a hundred clients wait for trials at a time" crowd
+
 # The same again: whoever asks, what is told decides.
 same() {
     study

@@ -20,8 +20,9 @@ def manager(folder):
 
 
 class Client:
-    def __init__(self, folder, *options):
-        serve(folder, *options)
+    def __init__(self, folder, *options, begin=True):
+        if begin:
+            serve(folder, *options)
         self.folder = folder
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(os.path.join(folder, "control"))

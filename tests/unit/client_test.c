@@ -107,8 +107,11 @@ open_server(struct control_server *server)
         {"add", {"parameters"}, refuse},
         {"leave", {NULL}, answer_nothing},
     };
-    static const struct control_service service = {
-        .commands = commands, .n_commands = 6, .cancel = cancel};
+    static const struct control_service service = {.commands = commands,
+                                                   .n_commands = 6,
+                                                   .clients_max =
+                                                       CONTROL_CLIENTS_MAX,
+                                                   .cancel = cancel};
 
     buf_init(&taken, 1 << 20);
     CHECK(control_server_open(server, ".", &service, NULL) == 0);

@@ -79,8 +79,10 @@ open_in(struct control_server *c, const char *folder)
     static const struct control_command commands[] = {{"echo", {"text"}, echo},
                                                       {"big", {NULL}, big},
                                                       {"later", {NULL}, later}};
-    const struct control_service service = {
-        .commands = commands, .n_commands = 3, .cancel = cancel};
+    const struct control_service service = {.commands = commands,
+                                            .n_commands = 3,
+                                            .clients_max = CONTROL_CLIENTS_MAX,
+                                            .cancel = cancel};
     struct err err = {0};
 
     CHECK(control_server_open(c, folder, &service, &err) == 0);
@@ -262,6 +264,34 @@ TEST(control_drops_the_most_silent_of_too_many)
     CHECK(state(fds[0]) < 0);
     CHECK_EQ(state(fds[1]), 0); /* it was the one */
     CHECK(state(fds[2]) < 0);
+    control_server_close(&c);
+}
+
+/* Who waits for answers is not dropped for one who comes. */
+TEST(control_keeps_those_who_wait)
+{
+    int fds[CONTROL_CLIENTS_MAX + 1], last;
+    struct control_server c;
+
+    open_here(&c);
+    for (int i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+        fds[i] = join();
+        if (i != 5)
+            say(fds[i], "{\"command\": \"later\"}\n");
+        serve(&c);
+    }
+    fds[CONTROL_CLIENTS_MAX] = join();
+    say(fds[CONTROL_CLIENTS_MAX], "{\"command\": \"later\"}\n");
+    serve(&c);
+    CHECK_EQ(state(fds[5]), 0);
+    CHECK_EQ(cancelled, 0);
+    last = join();
+    serve(&c);
+    hears(last, "{\"error\": \"64 clients wait for answers already: no more "
+                "are let in\"}\n");
+    CHECK_EQ(state(last), 0);
+    CHECK_EQ(c.n_clients, CONTROL_CLIENTS_MAX);
+    CHECK_EQ(cancelled, 0);
     control_server_close(&c);
 }
 
