@@ -38,6 +38,8 @@
 #define SERVER_LOG "server.log"
 #define WORDS_MAX 65536
 #define ENDING_TIMES 1000 /* of 10 ms */
+#define TRIES 5
+#define TRY_AGAIN (-1) /* in place of a status */
 
 struct serving {
     const char *verb;
@@ -45,6 +47,7 @@ struct serving {
     int lock_fd;  /* of the folder; -1 */
     bool made;    /* the folder, by us */
     bool foreground;
+    int patience; /* with another one's end, or its beginning: times to look */
     const char *config;
     struct experiment *x; /* as the configuration says; NULL: none was given */
 };
@@ -221,7 +224,7 @@ raise_limit(const struct serving *s, struct err *err)
 }
 
 /* One that has just been killed may still be connected to, and does not answer;
- * one that is stopped (SIGSTOP) lives. */
+ * one that is stopped (SIGSTOP), or refuses who comes, lives. */
 static bool
 lives(const char *folder)
 {
@@ -235,7 +238,7 @@ lives(const char *folder)
         return false;
     there =
         control_client_ask(&c, REQUEST_STATUS, &answer, &object, &err) == 0 ||
-        err.number == ETIMEDOUT;
+        err.number == ETIMEDOUT || err.code == ERR_INPUT;
     json_free(answer);
     control_client_close(&c);
     return there;
@@ -244,18 +247,18 @@ lives(const char *folder)
 /* One that is about to end, or about to begin, holds its lock and does not
  * answer.  Whether one does in the end. */
 static bool
-await_other(const char *folder)
+await_other(struct serving *s)
 {
     const struct timespec pause = {.tv_nsec = 10 * 1000000};
-    char *path = file_join(folder, FOLDER_EXPERIMENT);
+    char *path = file_join(s->folder, FOLDER_EXPERIMENT);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    bool there = lives(folder);
+    bool there = lives(s->folder);
 
-    for (int i = 0; fd >= 0 && !there && i < ENDING_TIMES; i++) {
+    for (; fd >= 0 && !there && s->patience > 0; s->patience--) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             break;
         nanosleep(&pause, NULL);
-        there = lives(folder);
+        there = lives(s->folder);
     }
     if (fd >= 0)
         close(fd);
@@ -310,40 +313,48 @@ conduct_study(struct serving *s, const struct experiment *x, bool resumes)
                                                     : EXIT_FAILED;
 }
 
-/* Passes on what a server has said: of one that serves its warnings. */
-static void
-pass_on(const struct buf *words, bool serves)
+/* Passes on those of a server's lines that have `mark`; *at is where the first
+ * one begins, and becomes the end of the last.  Returns how many it were. */
+static size_t
+pass_on(const struct buf *words, size_t *at, const char *mark)
 {
-    const char *line = words->len > 0 ? words->data : "";
+    const char *line, *end;
+    size_t n = 0, len;
 
-    for (size_t len; *line != '\0'; line += len) {
-        const char *end = strchr(line, '\n');
-        bool trouble;
-
-        len = end != NULL ? (size_t)(end - line) + 1 : strlen(line);
-        trouble = memmem(line, len, "warning: ", 9) != NULL ||
-                  (!serves && memmem(line, len, "error: ", 7) != NULL);
-        if (trouble)
-            fwrite(line, 1, len, stderr);
+    for (; *at < words->len; *at += len) {
+        line = words->data + *at;
+        end = memchr(line, '\n', words->len - *at);
+        if (end == NULL)
+            break;
+        len = (size_t)(end - line) + 1;
+        if (memmem(line, len, mark, strlen(mark)) == NULL)
+            continue;
+        fwrite(line, 1, len, stderr);
+        n++;
     }
+    return n;
 }
 
-/* Reads what the server says until it can be asked, or has ended. */
+/* Reads what the server says until it can be asked, or has ended; its warnings
+ * are passed on as they come, as it may wait for what they tell. */
 static void
 read_words(int fd, struct buf *words)
 {
     char part[4096];
+    size_t at = 0;
     ssize_t n;
 
-    while ((n = read(fd, part, sizeof part)) != 0)
+    while ((n = read(fd, part, sizeof part)) != 0) {
         if (n > 0 && words->len < WORDS_MAX)
             buf_add(words, part, (size_t)n);
         else if (n < 0 && errno != EINTR)
             break;
-    buf_text(words);
+        pass_on(words, &at, "warning: ");
+    }
 }
 
-/* It goes on when this process has ended, and is nobody's child then. */
+/* It goes on when this process has ended, and is nobody's child then.  A server
+ * that ends without an error was killed or stopped: TRY_AGAIN. */
 static int
 start_daemon(const struct serving *s)
 {
@@ -355,6 +366,7 @@ start_daemon(const struct serving *s)
     struct process_spawn how = {.argv = argv, .session = true};
     struct err err = {0};
     struct buf words;
+    size_t at = 0;
     siginfo_t end;
 
     if (s->config == NULL)
@@ -379,14 +391,14 @@ start_daemon(const struct serving *s)
     read_words(fds[0], &words);
     close(fds[0]);
     if (lives(s->folder)) {
-        pass_on(&words, true);
         close(pidfd);
     } else {
-        pass_on(&words, false);
         end = process_reap(&pidfd);
         status = end.si_code == CLD_EXITED && end.si_status != EXIT_DONE
                      ? end.si_status
                      : EXIT_FAILED;
+        if (pass_on(&words, &at, "error: ") == 0)
+            status = TRY_AGAIN;
     }
     buf_fini(&words);
     return status;
@@ -419,7 +431,7 @@ go_on(struct experiment *kept, void *ctx)
     struct serving *s = ctx;
     struct results *r;
     struct err err = {0};
-    bool there = await_other(s->folder);
+    bool there = await_other(s);
     int rc;
 
     r = results_load(s->folder, &err);
@@ -477,12 +489,32 @@ read_config(struct serving *s)
     return status;
 }
 
+/* Whoever kills a server, or stops it, does not mean the one that is just being
+ * started in its place. */
+static int
+try_to_serve(struct serving *s)
+{
+    struct err err = {0};
+    int status = TRY_AGAIN;
+
+    for (int i = 0; i < TRIES && status == TRY_AGAIN; i++)
+        status = serve_locked(s);
+    if (status != TRY_AGAIN)
+        return status;
+    err_set(&err, ERR_SYSTEM,
+            "%s: %d servers were started, and each was ended before it could "
+            "be asked",
+            s->folder, TRIES);
+    return verb_fail(s->verb, &err);
+}
+
 int
 serve(const char *verb, const char *folder, const char *config, bool foreground)
 {
     struct serving s = {.verb = verb,
                         .lock_fd = -1,
                         .foreground = foreground,
+                        .patience = ENDING_TIMES,
                         .config = config};
     struct err err = {0};
     int status = EXIT_DONE;
@@ -493,7 +525,7 @@ serve(const char *verb, const char *folder, const char *config, bool foreground)
         s.folder = absolute(folder, &err);
         status = s.folder == NULL || lock_folder(&s, &err) != 0
                      ? verb_fail(verb, &err)
-                     : serve_locked(&s);
+                     : try_to_serve(&s);
     }
     if (status != EXIT_DONE && s.made)
         rmdir(s.folder);

@@ -38,6 +38,7 @@
 #include "dispatcher/worker.h"
 #include "frame.h"
 #include "log/lock.h"
+#include "log/log.h"
 #include "log/writer.h"
 
 #include <inttypes.h>
@@ -269,8 +270,7 @@ tell_log_trouble(struct dispatcher *d)
     now = clock_monotonic_ns();
     if (trouble != NULL) {
         log_warning(d->log,
-                    LOG_NAME ": %s; nothing is read until it goes on "
-                             "(tried every %" PRId64 " ms)",
+                    LOG_NAME ": %s; " LOG_WAITS " (tried every %" PRId64 " ms)",
                     trouble, d->setup->log_retry_ms);
         d->log_stuck_ns = now;
     } else {

@@ -57,6 +57,9 @@ bool log_exists(const char *folder);
 int log_set_aside(const char *folder, char name[LOG_ASIDE_MAX],
                   struct err *err);
 
+/* What its writer's process says while the log cannot be written. */
+#define LOG_WAITS "nothing is read until it goes on"
+
 /* ---- its records ---- */
 
 enum log_flags {

@@ -987,6 +987,23 @@ dispatcher_shows(const char *line)
     return strstr(line, "error: ") != NULL || strstr(line, "warning: ") != NULL;
 }
 
+/* Whoever has begun a study waits until it can be asked: he is told now that it
+ * cannot be, and may begin it again. */
+static void
+end_without_room(struct dispatcher *d, const char *line)
+{
+    static const char mark[] = "warning: ";
+    const char *trouble = strstr(line, mark);
+
+    if (trouble == NULL || strstr(line, LOG_WAITS) == NULL ||
+        d->phase != PHASE_STARTING || d->options->ready == NULL)
+        return;
+    trouble += sizeof mark - 1;
+    experiment_ends(d->end, MANAGER_UNABLE, "%s: the study cannot begin: %.*s",
+                    d->folder->path, (int)strcspn(trouble, ";"), trouble);
+    dispatcher_signal(d, SIGTERM);
+}
+
 /* Writes a line of the dispatcher's standard error into the file, and shows it
  * where it is an error or a warning. */
 static void
@@ -1000,6 +1017,7 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
         publish_text(d->publish, EVENT_PLUGIN_ERROR, line, len);
     if (d->progress->debug || dispatcher_shows(line))
         warn_shown(d, "", line, len);
+    end_without_room(d, line);
 }
 
 void

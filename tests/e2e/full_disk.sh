@@ -4,8 +4,8 @@
 # dispatcher says that it waits; and one that stays full until SIGTERM.  An
 # experiment on one that has neither room nor inodes left while its trials end
 # and another is to begin: until there is room; and until SIGINT; and one of
-# which nothing is left but to write its results.  A wrapper whose file for the
-# end was taken away by its trial.
+# which nothing is left but to write its results.  A study that cannot begin.  A
+# wrapper whose file for the end was taken away by its trial.
 #
 # Needs TP_BUILD, and a kernel that lets users mount a tmpfs of their own.
 set -u
@@ -13,7 +13,7 @@ set -u
 if [ "${1:-}" = "" ]; then
     folder=$(mktemp -d) || exit 1
     trap 'rm -rf "$folder"' EXIT
-    for case in grows stays experiment interrupted results wrapper; do
+    for case in grows stays experiment interrupted results study wrapper; do
         if ! unshare -rm mount -t tmpfs none "$folder" 2> /dev/null; then
             echo "skipped full_disk_$case (no tmpfs of our own)"
             continue
@@ -115,7 +115,22 @@ wrapper() {
     ends_with 2 stop && [ ! -e ../disk/2/exit ]
 }
 
+# A study's folder can be made, and its log cannot be begun.
+study() {
+    echo '{searchSpace: {x: {_type: uniform, _value: [0, 1]}}, direction: minimize}' > s.yml
+    head -c 9000000 /dev/zero > ../disk/fill
+    truncate -s -100000 ../disk/fill
+    "$T" study ../disk/study --serve --config s.yml 2> err
+    status=$?
+    cat err
+    [ $status = 1 ] && grep -q 'error: .*/study: the study cannot begin: command.log: cannot reserve room: No space' err ||
+        exit 1
+    rm ../disk/fill
+    "$T" study ../disk/study --serve && "$T" stop ../disk/study
+}
+
 case $case in
+study) study 2>&1; exit ;;
 experiment | interrupted | results) experiment; exit ;;
 wrapper) wrapper; exit ;;
 esac

@@ -325,6 +325,26 @@ no_study() {
 }
 check "what is no study, or another one" no_study
 
+# Whose server is killed while it starts begins another one, but not for ever.
+killed_at_start() {
+    command -v python3 > missing || { echo 'no python3'; return 77; }
+    cat > tuner.sh << 'E'
+[ -e killed ] || { : > killed; kill -KILL "$(cat study/manager.pid)"; }
+exec python3 "$TUNER"
+E
+    TUNER=$TP_SOURCE/tuners/exec/tuner.py
+    export TUNER
+    study "tuner: {name: exec, classArgs: {command: [sh, tuner.sh]}}"
+    refused 0 '' study --config study.yml && [ -e killed ] &&
+        "$T" ask study > out && "$T" tell study 0 1 && "$T" stop study > out &&
+        over && count 1 succeeded || return
+    KILL_AT=5 preloaded killat "$T" study study --serve > out 2> err
+    got=$?
+    [ "$got" = 1 ] || fail "status $got" || return
+    has err 'study: 5 servers were started, and each was ended before it could'
+}
+check "a server that is killed while it starts is replaced" killed_at_start
+
 # A manager that runs its own trials gives none away.
 other_manager() {
     experiment 'maxTrialNumber: 1' << 'E'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* killat.so, preloaded: the manager (`tunepipe run`, `tunepipe resume`) dies of
- * SIGKILL at its Nth moment, N being in $KILL_AT; 0 or more than there are:
- * never.  The file $KILL_COUNT then gets how many there were.
+/* killat.so, preloaded: the manager (`tunepipe run`, `tunepipe resume`, a
+ * study's server) dies of SIGKILL at its Nth moment, N being in $KILL_AT; 0 or
+ * more than there are: never.  The file $KILL_COUNT then gets how many there
+ * were.
  *
  * Each call that changes files, and each that writes into a pipe, has two: a
  * write when half of it is written and when all is; any other before it is
@@ -26,7 +27,8 @@ begin(int argc, char **argv)
     const char *at = getenv("KILL_AT");
 
     if (argc < 2 || at == NULL ||
-        (strcmp(argv[1], "run") != 0 && strcmp(argv[1], "resume") != 0))
+        (strcmp(argv[1], "run") != 0 && strcmp(argv[1], "resume") != 0 &&
+         (argc < 4 || strcmp(argv[3], "--foreground") != 0)))
         return;
     deadly = strtoul(at, NULL, 10);
     manager = getpid();
