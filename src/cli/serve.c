@@ -237,7 +237,7 @@ lives(const char *folder)
     if (!there)
         return false;
     there =
-        control_client_ask(&c, REQUEST_STATUS, &answer, &object, &err) == 0 ||
+        control_client_ask(&c, REQUEST_NOTHING, &answer, &object, &err) == 0 ||
         err.number == ETIMEDOUT || err.code == ERR_INPUT;
     json_free(answer);
     control_client_close(&c);

@@ -89,6 +89,9 @@ int target_ask(const char *folder, const char *request, struct json **doc,
 #define REQUEST_IMPORT "{\"command\": \"import\"}"
 #define REQUEST_RETRY_FAILED "{\"command\": \"retry\", \"trials\": \"failed\"}"
 #define REQUEST_STATUS "{\"command\": \"status\"}"
+/* Gives nothing back; but a study that is asked so is used, and lives on for
+ * whoever is about to come. */
+#define REQUEST_NOTHING "{\"command\": \"release\", \"trials\": []}"
 #define REQUEST_STATUS_ALL "{\"command\": \"status\", \"rows\": 1000000}"
 
 /* target_ask() for a verb that prints nothing of the answer. */

@@ -27,7 +27,7 @@ enum { TAG_START, TAG_SERVER };
 struct remote_request {
     struct remote_request *next;
     uint64_t id;
-    bool again;
+    enum remote_kind kind;
     char object[]; /* without its id */
 };
 
@@ -91,6 +91,20 @@ refuse_all(struct remote *s, const struct err *why)
     buf_clear(&s->out);
 }
 
+static void
+stop_asking(struct remote *s, const char *why)
+{
+    struct remote_request *r = s->first, *next;
+
+    err_set(&s->stopped, ERR_INPUT, "%s", why);
+    for (; r != NULL; r = next) {
+        next = r->next;
+        if (r->kind == REMOTE_ASK)
+            tell_answer(
+                s, &(struct remote_answer){.id = r->id, .err = &s->stopped});
+    }
+}
+
 /* Takes the document. */
 static void
 take_answer(struct remote *s, struct json *doc)
@@ -99,6 +113,11 @@ take_answer(struct remote *s, struct json *doc)
     struct jval root = json_root(doc), v;
     struct err why = {0};
 
+    if (jval_get(root, "stopped", &v)) {
+        stop_asking(s, jval_text_of(root, "error"));
+        json_free(doc);
+        return;
+    }
     if (!jval_get(root, "answer", &a.value)) {
         err_set(&why, ERR_INPUT, "%s", jval_text_of(root, "error"));
         a.err = &why;
@@ -123,18 +142,21 @@ write_request(struct remote *s, const struct remote_request *r, bool before)
     buf_add_text(&s->out, r->object);
     w = json_reopen_object(&s->out);
     json_add_unsigned(&w, "id", r->id);
-    if (before && r->again)
+    if (before && r->kind == REMOTE_TELL)
         json_add_bool(&w, "again", true);
     json_close(&w);
     buf_add_char(&s->out, '\n');
 }
 
 int
-remote_send(struct remote *s, const char *object, bool again, uint64_t *id,
-            struct err *err)
+remote_send(struct remote *s, const char *object, enum remote_kind kind,
+            uint64_t *id, struct err *err)
 {
     size_t len = strlen(object), at = s->out.len;
     struct remote_request *r;
+
+    if (kind == REMOTE_ASK && s->stopped.code != ERR_NONE)
+        return err_set(err, ERR_INPUT, "%s", s->stopped.text);
 
     /* What write_request() adds is shorter. */
     if (len + 64 > CONTROL_LINE_MAX)
@@ -144,7 +166,7 @@ remote_send(struct remote *s, const char *object, bool again, uint64_t *id,
     r = malloc(sizeof *r + len + 1);
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    *r = (struct remote_request){.id = ++s->n_sent, .again = again};
+    *r = (struct remote_request){.id = ++s->n_sent, .kind = kind};
     memcpy(r->object, object, len + 1);
     if (is_up(s))
         write_request(s, r, false);
@@ -321,7 +343,8 @@ remote_ask(struct remote *s, const char *object, bool again, struct json **out,
            struct jval *answer, struct err *err)
 {
     struct remote_wait w = {.done = false};
-    int rc = remote_send(s, object, again, &w.id, err);
+    int rc =
+        remote_send(s, object, again ? REMOTE_TELL : REMOTE_OTHER, &w.id, err);
 
     *out = NULL;
     if (rc != 0)

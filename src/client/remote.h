@@ -30,6 +30,12 @@ struct remote_answer {
 /* A function that is told answers may send no request. */
 typedef void remote_hear(void *ctx, struct remote_answer *answer);
 
+enum remote_kind {
+    REMOTE_ASK,  /* refused once somebody has stopped the study */
+    REMOTE_TELL, /* said once more, it has a member "again" */
+    REMOTE_OTHER,
+};
+
 struct remote {
     char *folder; /* absolute */
     remote_hear *hear;
@@ -42,8 +48,9 @@ struct remote {
     struct remote_request *first, **last; /* unanswered, as they were sent */
     struct remote_wait *wait; /* remote_ask() waits for it, or NULL */
     uint64_t n_sent;
-    unsigned n_deaths; /* of servers since one has answered */
-    bool closing;      /* no server is started any more */
+    unsigned n_deaths;  /* of servers since one has answered */
+    bool closing;       /* no server is started any more */
+    struct err stopped; /* by whom the study was; ERR_NONE: it was not */
 };
 
 /* Returns when a server of the study answers; `config` NULL: the study is made
@@ -55,11 +62,11 @@ int remote_open(struct remote *s, const char *folder, const char *config,
  * may be a copy of the one that opened it. */
 void remote_close(struct remote *s, bool leave);
 
-/* Has remote_turn() send a request, an object without an id; `again`: when it
- * is said once more, it has a member "again".  *id is what its answer will
- * have. -1: it is too long, or out of memory. */
-int remote_send(struct remote *s, const char *object, bool again, uint64_t *id,
-                struct err *err);
+/* Has remote_turn() send a request, an object without an id.  *id is what its
+ * answer will have.  -1: it is too long, the study was stopped, or out of
+ * memory. */
+int remote_send(struct remote *s, const char *object, enum remote_kind kind,
+                uint64_t *id, struct err *err);
 /* Nobody waits for its answer any more. */
 void remote_forget(struct remote *s, uint64_t id);
 

@@ -104,7 +104,7 @@ find_command(struct jval object, struct err *err)
  * and how many requests of ours it is. */
 static int
 read_request(struct jval object, struct open_request *r, uint64_t *n,
-             bool *again, struct err *err)
+             enum remote_kind *kind, struct err *err)
 {
     const char *command;
     struct jval v;
@@ -119,8 +119,11 @@ read_request(struct jval object, struct open_request *r, uint64_t *n,
     command = find_command(object, err);
     if (command == NULL)
         return -1;
-    *again = strcmp(command, "tell") == 0 && !jval_get(object, "again", &v);
-    if (strcmp(command, "ask") == 0 && jval_get(object, "n", &v) &&
+    *kind = strcmp(command, "ask") == 0 ? REMOTE_ASK
+            : strcmp(command, "tell") == 0 && !jval_get(object, "again", &v)
+                ? REMOTE_TELL
+                : REMOTE_OTHER;
+    if (*kind == REMOTE_ASK && jval_get(object, "n", &v) &&
         (!jval_uint(v, n) || *n < 1 || *n > ASKS_MAX))
         return err_set(err, ERR_INPUT, "n: expected an integer from 1 to %d",
                        ASKS_MAX);
@@ -141,14 +144,14 @@ write_request(struct jval object, struct buf *out)
 
 static int
 send_request(struct stdio *s, const struct open_request *how,
-             const char *object, bool again, struct err *err)
+             const char *object, enum remote_kind kind, struct err *err)
 {
     struct open_request *r = malloc(sizeof *r);
 
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     *r = *how;
-    if (remote_send(&s->remote, object, again, &r->remote_id, err) != 0) {
+    if (remote_send(&s->remote, object, kind, &r->remote_id, err) != 0) {
         free(r);
         return -1;
     }
@@ -164,19 +167,19 @@ take_line(struct stdio *s, const char *line, size_t len)
     struct json *doc = json_parse(line, len, JSON_UNIQUE, &err);
     struct open_request r = {.next = NULL};
     struct buf object;
-    bool again = false;
+    enum remote_kind kind = REMOTE_OTHER;
     uint64_t n = 0;
     int rc = -1;
 
     buf_init(&object, CONTROL_LINE_MAX);
     if (doc != NULL)
-        rc = read_request(json_root(doc), &r, &n, &again, &err);
+        rc = read_request(json_root(doc), &r, &n, &kind, &err);
     if (rc == 0) {
         write_request(json_root(doc), &object);
         rc = buf_check(&object, "the request", &err);
     }
     for (; rc == 0 && n > 0; n--)
-        rc = send_request(s, &r, buf_text(&object), again, &err);
+        rc = send_request(s, &r, buf_text(&object), kind, &err);
     if (rc != 0)
         print(s, &r, (struct jval){NULL}, &err, false);
     buf_fini(&object);

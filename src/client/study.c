@@ -254,8 +254,8 @@ tp_study_ask_begin(struct tp_study *study)
         return 0;
     begin(&r, "ask");
     json_end(&r.w);
-    rc = remote_send(&study->remote, buf_text(&r.text), false, &study->ask.id,
-                     &study->err);
+    rc = remote_send(&study->remote, buf_text(&r.text), REMOTE_ASK,
+                     &study->ask.id, &study->err);
     buf_fini(&r.text);
     if (rc != 0)
         return code_of(&study->err);

@@ -7,7 +7,9 @@
  *   {"command": "status"}     a request; its other members are the command's
  *   {"answer": {...}}         done
  *   {"error": "TEXT"}         not done, and nothing was changed; with
- *                             "over": true it never will be
+ *                             "over": true it never will be; with
+ *                             "stopped": true it is no answer: somebody has
+ *                             stopped the study that this client uses
  *
  * A request may have an "id", an integer from 0, which its answers then have,
  * too: one is answered before the next one of the same connection is read, but

@@ -20,6 +20,9 @@
 #define BACKLOG 128
 #define TELL_NS 100000000 /* between two lines to one who watches */
 
+/* What a client has asked for so far. */
+enum interest { NOTHING, LOOKS, USES };
+
 struct control_connection {
     struct control_server *server;
     struct control_connection *next;
@@ -32,8 +35,10 @@ struct control_connection {
     bool gone;              /* its connection is broken */
     pid_t pid;              /* its process; 0: not known here */
     struct control_tag tag; /* of the request that is being handled */
-    bool watches;           /* is told how things stand, */
-    uint64_t watch_rows;    /* with so many trials */
+    bool looks;             /* with that request */
+    enum interest interest;
+    bool watches;        /* is told how things stand, */
+    uint64_t watch_rows; /* with so many trials */
     struct control_tag watch_tag;
     struct control_subscription *subscriptions;
 };
@@ -57,7 +62,7 @@ write_out(struct control_connection *client)
 }
 
 /* What a line says: an answer, which is JSON, or an error. */
-enum saying { ANSWER, REFUSAL, REFUSAL_FOR_GOOD };
+enum saying { ANSWER, REFUSAL, REFUSAL_FOR_GOOD, STOPPED };
 
 static void
 add_line(struct buf *out, struct control_tag tag, enum saying saying,
@@ -73,6 +78,8 @@ add_line(struct buf *out, struct control_tag tag, enum saying saying,
         json_add_string(&w, "error", text, len);
     if (saying == REFUSAL_FOR_GOOD)
         json_add_bool(&w, "over", true);
+    if (saying == STOPPED)
+        json_add_bool(&w, "stopped", true);
     json_close(&w);
     buf_add_char(out, '\n');
 }
@@ -101,6 +108,12 @@ pid_t
 control_peer(const struct control_connection *client)
 {
     return client->pid;
+}
+
+void
+control_look(struct control_connection *client)
+{
+    client->looks = true;
 }
 
 /* A client that has not read the line before is told the next time. */
@@ -202,6 +215,7 @@ drop(struct control_connection *client)
     }
     detach(client);
     client->server->n_clients--;
+    client->server->n_lookers -= client->interest == LOOKS;
     close(client->fd); /* which takes it out of epoll */
     buf_fini(&client->in);
     buf_fini(&client->out);
@@ -348,6 +362,21 @@ handle(struct control_connection *client, struct jval object, struct buf *reply,
 }
 
 static void
+note_interest(struct control_connection *client)
+{
+    struct control_server *s = client->server;
+    enum interest before = client->interest;
+
+    if (!client->looks)
+        client->interest = USES;
+    else if (before == NOTHING)
+        client->interest = LOOKS;
+    s->n_uses += !client->looks;
+    s->n_lookers += client->interest == LOOKS;
+    s->n_lookers -= before == LOOKS;
+}
+
+static void
 take_request(struct control_connection *client, const char *line, size_t len)
 {
     struct err err = {0};
@@ -355,12 +384,14 @@ take_request(struct control_connection *client, const char *line, size_t len)
     struct buf reply;
 
     client->tag.given = false;
+    client->looks = false;
     buf_init(&reply, CONTROL_REPLY_MAX);
     if (doc == NULL || handle(client, json_root(doc), &reply, &err) != 0)
         send_line(client, client->tag, REFUSAL, err.text, strlen(err.text));
     else if (reply.len > 0)
         send_line(client, client->tag, ANSWER, reply.data, reply.len);
     client->tag.given = false;
+    note_interest(client);
     buf_fini(&reply);
     json_free(doc);
 }
@@ -601,6 +632,18 @@ control_server_settle(struct control_server *s, int64_t now_ns)
     return due && early ? s->told_ns + TELL_NS : INT64_MAX;
 }
 
+void
+control_server_stop(struct control_server *s,
+                    const struct control_connection *from, const char *text)
+{
+    struct control_connection *client = s->clients;
+
+    for (; client != NULL; client = client->next)
+        if (client != from && client->interest != LOOKS)
+            send_line(client, (struct control_tag){0}, STOPPED, text,
+                      strlen(text));
+}
+
 /* ---- its opening and closing ---- */
 
 /* The socket's mode is what its inode has before it gets a name. */
@@ -654,19 +697,28 @@ control_server_open(struct control_server *s, const char *folder,
 }
 
 void
+control_server_shut(struct control_server *s)
+{
+    char *path;
+
+    if (s->listen_fd < 0)
+        return;
+    path = s->folder == NULL ? NULL : file_join(s->folder, FOLDER_CONTROL);
+    if (path != NULL)
+        unlink(path);
+    free(path);
+    close(s->listen_fd); /* which takes it out of epoll */
+    s->listen_fd = -1;
+}
+
+void
 control_server_close(struct control_server *s)
 {
-    const int fds[] = {s->listen_fd, s->epoll_fd, s->spare_fd};
-    char *path;
+    const int fds[] = {s->epoll_fd, s->spare_fd};
 
     while (s->clients != NULL)
         drop(s->clients);
-    if (s->folder != NULL) {
-        path = file_join(s->folder, FOLDER_CONTROL);
-        if (path != NULL)
-            unlink(path);
-        free(path);
-    }
+    control_server_shut(s);
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);

@@ -73,6 +73,8 @@ struct control_server {
     char *folder; /* NULL: nothing is there to be removed */
     struct control_connection *clients; /* who was heard last comes first */
     size_t n_clients;
+    size_t n_lookers; /* of these: who have done nothing but control_look() */
+    uint64_t n_uses;  /* requests, ever, that were more than a look */
     uint64_t n_admitted; /* ever */
     bool changed;        /* since watchers were told; set by the owner */
     int64_t told_ns;     /* when they were */
@@ -88,8 +90,16 @@ struct control_server {
  * The service is copied, its table borrowed.  -1: it stays closed. */
 int control_server_open(struct control_server *s, const char *folder,
                         const struct control_service *service, struct err *err);
+/* Removes the socket: nobody comes any more, and who is here stays. */
+void control_server_shut(struct control_server *s);
 /* Drops everybody and removes the socket; a closed one too. */
 void control_server_close(struct control_server *s);
+
+/* Tells all but `from`, and those who only look, that what they use is stopped:
+ * an error of no request. */
+void control_server_stop(struct control_server *s,
+                         const struct control_connection *from,
+                         const char *text);
 
 /* epoll_fd is readable: takes what has come. */
 void control_server_serve(struct control_server *s);
@@ -101,6 +111,9 @@ int64_t control_server_settle(struct control_server *s, int64_t now_ns);
 
 /* The client's process; 0: it is none of this machine's, or not seen here. */
 pid_t control_peer(const struct control_connection *client);
+
+/* The request that is being handled is a look, and no use of the server. */
+void control_look(struct control_connection *client);
 
 /* From now on the client is told how things stand when they change. */
 void control_watch(struct control_connection *client, uint64_t rows);

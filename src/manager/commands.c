@@ -158,6 +158,7 @@ commands_stop(void *ctx, const struct control_request *request,
     if (jval_get(request->object, "now", &v) && !jval_bool(v, &now))
         return err_set(err, ERR_INPUT, "now: expected true or false, not %s",
                        jval_type_name(v));
+    study_stop(&m->study, request->from);
     if (m->interrupts == 0)
         manager_interrupt(m);
     if (now && m->interrupts == 1)
@@ -414,6 +415,7 @@ commands_wait(void *ctx, const struct control_request *request,
     const char *glob;
     struct jval v;
 
+    control_look(request->from);
     if (!jval_get(request->object, "event", &v) || !jval_string(v, &glob, NULL))
         return err_set(err, ERR_INPUT, "event: expected a text");
     if (read_count(request->object, "count", &count, err) != 0 ||
@@ -539,6 +541,7 @@ commands_status(void *ctx, const struct control_request *request,
 {
     uint64_t rows;
 
+    control_look(request->from);
     if (read_rows(request->object, &rows, err) != 0)
         return -1;
     status_write(ctx, rows, reply);
@@ -551,6 +554,7 @@ commands_watch(void *ctx, const struct control_request *request,
 {
     uint64_t rows;
 
+    control_look(request->from);
     if (read_rows(request->object, &rows, err) != 0)
         return -1;
     control_watch(request->from, rows);

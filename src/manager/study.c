@@ -300,15 +300,21 @@ study_ask(struct study *s, const struct control_request *request,
     return 0;
 }
 
-/* Why no more will come; false: it may. */
+/* Why no more will come, as far as this server knows; *over: nor will it of a
+ * later one.  False: it may; also where the server was told to end by a signal:
+ * whoever waits asks the next one. */
 static bool
-is_over(const struct study *s, char *why, size_t size)
+is_over(const struct study *s, char *why, size_t size, bool *over)
 {
     const struct scheduler *c = s->scheduler;
 
-    if (s->end->known)
+    *over = true;
+    if (s->end->known) {
         snprintf(why, size, "%s", s->end->outcome->reason);
-    else if (c->max_trials > 0 && c->started >= c->max_trials)
+        *over = s->end->outcome->end <= MANAGER_DURATION;
+        return s->stopped || s->end->outcome->end != MANAGER_INTERRUPTED;
+    }
+    if (c->max_trials > 0 && c->started >= c->max_trials)
         snprintf(why, size, "maxTrialNumber: all %llu trials were given out",
                  (unsigned long long)c->max_trials);
     else if (c->exhausted)
@@ -334,13 +340,13 @@ refuse(struct study *s)
 {
     const struct scheduler *c = s->scheduler;
     char why[300] = "the tuner failed to give parameters";
-    bool over;
+    bool ended, over;
     size_t most;
 
     if (s->asks.first == NULL || (c->owed > 0 && !s->end->known))
         return;
-    over = is_over(s, why, sizeof why);
-    if (!over && !c->refused)
+    ended = is_over(s, why, sizeof why, &over);
+    if (!ended && (s->end->known || !c->refused))
         return;
     most = s->end->known ? 0 : count_waiting(s->placing);
     while (s->n_asks > most) {
@@ -348,9 +354,21 @@ refuse(struct study *s)
         struct control_subscription *sub = w->sub;
 
         forget(s, w);
-        control_subscription_refuse(sub, why, over);
+        control_subscription_refuse(sub, why, ended && over);
     }
     study_count(s);
+}
+
+void
+study_stop(struct study *s, const struct control_connection *from)
+{
+    static const char text[] = "the study was stopped by `tunepipe stop`";
+
+    if (!s->serves || s->end->known)
+        return;
+    s->stopped = true;
+    experiment_ends(s->end, MANAGER_INTERRUPTED, "%s", text);
+    control_server_stop(s->control, from, text);
 }
 
 void
@@ -797,11 +815,14 @@ study_ready(struct study *s)
 int64_t
 study_deadline(struct study *s, int64_t now_ns)
 {
-    if (!ends_when_idle(s) || !s->told || s->control->n_clients > 0)
-        s->idle_ns = s->told ? INT64_MAX : s->idle_ns;
-    else if (s->idle_ns == 0 || s->idle_ns == INT64_MAX)
+    const struct control_server *c = s->control;
+
+    if (!ends_when_idle(s) || !s->told || c->n_clients > c->n_lookers)
+        return INT64_MAX;
+    if (s->idle_ns == 0 || s->n_uses != c->n_uses)
         s->idle_ns = now_ns + (s->lingers ? LINGER_NS : IDLE_NS);
-    return s->idle_ns == 0 ? INT64_MAX : s->idle_ns;
+    s->n_uses = c->n_uses;
+    return s->idle_ns;
 }
 
 void
@@ -810,7 +831,7 @@ study_expire(struct study *s, int64_t now_ns)
     if (s->idle || now_ns < study_deadline(s, now_ns))
         return;
     s->idle = true;
-    control_server_close(s->control); /* who comes now finds the next one */
+    control_server_shut(s->control); /* who comes now finds the next one */
     if (scheduler_end(s->scheduler) != SCHEDULER_GOING)
         return; /* the end is recognised */
     experiment_ends(s->end, MANAGER_INTERRUPTED, "nobody asks for trials");

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct buf;
+struct control_connection;
 struct control_request;
 struct control_server;
 struct dispatcher;
@@ -67,7 +68,10 @@ struct study {
     bool told;          /* that it is ready */
     bool lingers;       /* nobody has come yet, or each for a moment */
     bool idle;          /* for want of clients: it ends */
-    int64_t idle_ns;    /* when that will be; 0: not yet known */
+    bool stopped;       /* by a client, who told all others to stop */
+    int64_t idle_ns;    /* when it will be idle, if nobody uses it before; 0:
+                           not yet known */
+    uint64_t n_uses;    /* control->n_uses when idle_ns was set */
 };
 
 /* The runner is open: serves where it is of that kind.  `folder`: the
@@ -93,6 +97,9 @@ int study_look(struct study *s, const struct control_request *request,
 /* `leaves`: the client will not come back. */
 int study_release(struct study *s, const struct control_request *request,
                   bool leaves, struct buf *reply, struct err *err);
+
+/* `from` stops the study: who asks is told so, now and by this server. */
+void study_stop(struct study *s, const struct control_connection *from);
 
 /* What a subscription's source has, that is none of an event's listener's. */
 #define STUDY_SOURCE ((uint64_t)1 << 63)

@@ -599,6 +599,30 @@ E
 }
 check "without a folder nothing is left" leaves_nothing
 
+# Once it was stopped a Study may tell what it has, and is given nothing more;
+# another one goes on.
+stopped() {
+    dir=s
+    py << 'E' && "$T" show s > shown && has shown '1 succeeded' && replays
+from common import *
+import subprocess
+study = tunepipe.Study(SPACE, folder="s", seed=1)
+stop = [os.environ["TUNEPIPE_PROGRAM"], "stop", "s"]
+trial = study.ask()
+subprocess.run(stop, check=True, stdout=subprocess.DEVNULL)
+study.tell(trial, 1)
+error = raises(tunepipe.StudyError, "stopped by `tunepipe stop`", study.ask)
+assert not error.over
+raises(tunepipe.StudyError, "stopped by `tunepipe stop`", study.optimize,
+       lambda trial: 1)
+with tunepipe.Study.connect("s") as other:
+    assert other.ask().number == 1
+    subprocess.run(stop, check=True, stdout=subprocess.DEVNULL)
+    raises(tunepipe.StudyError, "stopped by `tunepipe stop`", other.ask)
+E
+}
+check "a study that was stopped gives nothing more" stopped
+
 # Four processes, one study: every number once.
 shared() {
     long=$(printf '%0100d' 0)

@@ -355,6 +355,46 @@ E
 }
 check "an experiment that runs its trials is no study" other_manager
 
+# Who waits when it is stopped is told so; of a signal's the next server's.
+ended_by() {
+    study
+    client << 'E' && over
+c = Client("study", "--config", "study.yml")
+c("ask", detached=True)
+c("pause")
+c.send("ask", id=1)
+subprocess.run([TUNEPIPE, "stop", "study"], check=True)
+why = "the study was stopped by `tunepipe stop`"
+assert c.receive() == {"error": why, "stopped": True}
+assert c.receive() == {"error": why, "id": 1}
+assert c.file.readline() == ""
+c = Client("study")
+c("pause")
+c.send("ask", id=1)
+assert c.try_("status", id=2)["id"] == 2
+os.kill(manager("study"), 15)
+assert c.file.readline() == ""
+E
+}
+check "who waits for a trial is told that the study was stopped" ended_by
+
+# Who only looks does not keep the server, and hears of its end.
+watched() {
+    study 'maxTrialNumber: 1'
+    client << 'E' && over && count 1 succeeded
+c = Client("study", "--config", "study.yml")
+looks = Client("study", begin=False)
+looks.send("wait", event="experiment.ended", id=1)
+assert looks.try_("status", id=2)["id"] == 2
+c("tell", trial=c("ask")["trial"], value=1)
+c.close()
+said = looks.receive()
+assert said["answer"]["event"] == "experiment.ended", said
+assert said["answer"]["why"] == "finished: 1 trials", said
+E
+}
+check "who waits for its end does not keep a study" watched
+
 in_front() {
     study
     client << 'E' && over && count 1 succeeded

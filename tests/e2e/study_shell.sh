@@ -259,6 +259,24 @@ stdio_server_dies() {
     count 1 succeeded && replays_study
 }
 
+# Once it was stopped a client may tell what it has, and is given nothing more;
+# who comes then goes on.
+stopped() {
+    study
+    begin_stdio
+    say '{"command": "ask", "id": 1}'
+    expect '{"id": 1, "answer": {"trial": 0, ' || return 1
+    "$T" stop s > out 2>&1 || fail "$(cat out)" || return 1
+    say '{"command": "tell", "trial": 0, "value": 0.5, "id": 2}'
+    expect '{"id": 2, "answer": {}}' || return 1
+    say '{"command": "ask", "id": 3}'
+    expect '{"id": 3, "error": "the study was stopped by `tunepipe stop`"}' ||
+        return 1
+    says 0 '{"trial": 1, ' ask s && end_stdio || return 1
+    end
+    count 1 succeeded && replays_study
+}
+
 # A client that is killed leaves its trials to others.
 client_dies() {
     study
@@ -286,6 +304,7 @@ check "the server dies" server_dies
 check "a line at a time" a_line_at_a_time
 check "bad lines" bad_lines
 check "the server of --stdio dies" stdio_server_dies
+check "a study that is stopped gives --stdio nothing more" stopped
 check "a client dies" client_dies
 check "stdio says what is wrong" stdio_says_what_is_wrong
 finish

@@ -203,13 +203,14 @@ TEST(client_hears_answers_by_their_ids)
 
     open_server(&server);
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
-    CHECK(remote_send(&r, WAIT, false, &waits, NULL) == 0);
-    CHECK(remote_send(&r, LOOK, false, &look, NULL) == 0);
+    CHECK(remote_send(&r, WAIT, REMOTE_OTHER, &waits, NULL) == 0);
+    CHECK(remote_send(&r, LOOK, REMOTE_OTHER, &look, NULL) == 0);
     go_on(&r, &server);
     CHECK_EQ(heard.n, 1);
     CHECK_EQ(heard.last, look);
     CHECK_STR(heard.text, "{\"stop\": \"finish\"}");
-    CHECK(remote_send(&r, "{\"command\": \"add\"}", false, &add, NULL) == 0);
+    CHECK(remote_send(&r, "{\"command\": \"add\"}", REMOTE_OTHER, &add, NULL) ==
+          0);
     go_on(&r, &server);
     CHECK_EQ(heard.n, 2);
     CHECK_EQ(heard.last, add);
@@ -230,11 +231,11 @@ TEST(client_says_again_what_a_server_left_unanswered)
     program_is("exit 0");
     open_server(&server);
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
-    CHECK(remote_send(&r, LOOK, false, &id, NULL) == 0);
+    CHECK(remote_send(&r, LOOK, REMOTE_OTHER, &id, NULL) == 0);
     go_on(&r, &server);
     CHECK_EQ(heard.n, 1);
-    CHECK(remote_send(&r, WAIT, false, &id, NULL) == 0);
-    CHECK(remote_send(&r, TELL, true, &id, NULL) == 0);
+    CHECK(remote_send(&r, WAIT, REMOTE_OTHER, &id, NULL) == 0);
+    CHECK(remote_send(&r, TELL, REMOTE_TELL, &id, NULL) == 0);
     CHECK(remote_turn(&r, false, NULL) == 0);
     control_server_close(&server);
     buf_fini(&taken);
@@ -269,14 +270,14 @@ TEST(client_is_told_why_there_is_no_server)
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
     control_server_close(&server);
     buf_fini(&taken);
-    CHECK(remote_send(&r, WAIT, false, &id, NULL) == 0);
-    CHECK(remote_send(&r, TELL, true, &id, NULL) == 0);
+    CHECK(remote_send(&r, WAIT, REMOTE_OTHER, &id, NULL) == 0);
+    CHECK(remote_send(&r, TELL, REMOTE_TELL, &id, NULL) == 0);
     hear_all(&r, &heard, 2);
     CHECK_EQ(heard.code, ERR_CONFIG);
     CHECK_STR(heard.text, "no luck");
     /* The next one tries again. */
     program_is("kill -9 $$");
-    CHECK(remote_send(&r, TELL, true, &id, NULL) == 0);
+    CHECK(remote_send(&r, TELL, REMOTE_TELL, &id, NULL) == 0);
     hear_all(&r, &heard, 3);
     CHECK_HAS(heard.text, "signal 9");
     remote_close(&r, false);
@@ -294,7 +295,7 @@ TEST(client_gives_up_on_servers_that_do_not_last)
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
     control_server_close(&server);
     buf_fini(&taken);
-    CHECK(remote_send(&r, TELL, true, &id, NULL) == 0);
+    CHECK(remote_send(&r, TELL, REMOTE_TELL, &id, NULL) == 0);
     hear_all(&r, &heard, 1);
     CHECK_EQ(heard.code, ERR_SYSTEM);
     CHECK_HAS(heard.text, "without an answer");
@@ -315,7 +316,7 @@ TEST(client_refuses_a_request_that_is_too_long)
     open_server(&server);
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
     memset(text, ' ', sizeof text - 1);
-    CHECK(remote_send(&r, text, false, &id, &err) == -1);
+    CHECK(remote_send(&r, text, REMOTE_OTHER, &id, &err) == -1);
     CHECK_EQ(err.code, ERR_INPUT);
     remote_close(&r, false);
     control_server_close(&server);

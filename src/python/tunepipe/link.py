@@ -157,6 +157,8 @@ class Link:
         self._turn = threading.Condition()
         #: The trials that were given to it, and not told yet.
         self.held: Set[int] = set()
+        #: In whose words the study was stopped: nothing more is asked for.
+        self.stopped: Optional[str] = None
         # Guarded by _turn:
         self._ids = itertools.count()
         self._calls: Dict[int, Call] = {}  # sent, and not answered
@@ -180,6 +182,8 @@ class Link:
         with self._turn:
             number = next(self._ids)
             line = self._line(number, call.request)
+            if self.stopped and call.request["command"] == "ask":
+                raise StudyError(self.stopped)
             self._calls[number] = call
             self._write(line)
 
@@ -299,6 +303,9 @@ class Link:
     def _take(self, lines: List[bytes]) -> None:
         for line in lines:
             reply = json.loads(line)
+            if reply.get("stopped"):
+                self._stop(reply)
+                continue
             if "id" not in reply:  # of the connection, which is refused
                 raise StudyError(reply.get("error", line))
             with self._turn:
@@ -309,6 +316,14 @@ class Link:
                 self.held.add(reply["answer"]["trial"])
             call.reply = reply
             self._lost = None
+
+    def _stop(self, reply: _Request) -> None:
+        with self._turn:
+            self.stopped = reply["error"]
+            for number, call in list(self._calls.items()):
+                if call.request["command"] == "ask":
+                    del self._calls[number]
+                    call.reply = reply
 
     def _connect(self) -> socket.socket:
         why: Exception = StudyError()

@@ -434,7 +434,9 @@ def _end(link: Link, temporary: bool, pid: int) -> None:
     if os.getpid() != pid:
         return  # it is the parent's
     try:
-        if not temporary and link.is_alone():
+        if link.stopped and not link.held:
+            pass  # a server would be begun to be left
+        elif not temporary and link.is_alone():
             link.ask(command="leave")
         elif not temporary and link.held:
             link.ask(command="release", trials=list(link.held))
