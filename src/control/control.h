@@ -7,7 +7,8 @@
  *   {"command": "status"}     a request; its other members are the command's
  *   {"answer": {...}}         done
  *   {"error": "TEXT"}         not done, and nothing was changed; with
- *                             "over": true it never will be; with
+ *                             "over": true it never will be; with "gone": true
+ *                             what it is about is there no more; with
  *                             "stopped": true it is no answer: somebody has
  *                             stopped the study that this client uses
  *

@@ -62,7 +62,13 @@ write_out(struct control_connection *client)
 }
 
 /* What a line says: an answer, which is JSON, or an error. */
-enum saying { ANSWER, REFUSAL, REFUSAL_FOR_GOOD, STOPPED };
+enum saying { ANSWER, REFUSAL, REFUSAL_FOR_GOOD, REFUSAL_GONE, STOPPED };
+
+static const char *const marks[] = {
+    [REFUSAL_FOR_GOOD] = "over",
+    [REFUSAL_GONE] = "gone",
+    [STOPPED] = "stopped",
+};
 
 static void
 add_line(struct buf *out, struct control_tag tag, enum saying saying,
@@ -76,10 +82,8 @@ add_line(struct buf *out, struct control_tag tag, enum saying saying,
         buf_add(json_value(&w, "answer"), text, len);
     else
         json_add_string(&w, "error", text, len);
-    if (saying == REFUSAL_FOR_GOOD)
-        json_add_bool(&w, "over", true);
-    if (saying == STOPPED)
-        json_add_bool(&w, "stopped", true);
+    if (saying > REFUSAL)
+        json_add_bool(&w, marks[saying], true);
     json_close(&w);
     buf_add_char(out, '\n');
 }
@@ -345,6 +349,7 @@ handle(struct control_connection *client, struct jval object, struct buf *reply,
     const char *name;
     struct jval v;
     size_t len;
+    int rc;
 
     if (read_tag(object, &client->tag, err) != 0)
         return -1;
@@ -355,10 +360,10 @@ handle(struct control_connection *client, struct jval object, struct buf *reply,
         strlen(name) != len)
         return err_set(err, ERR_INPUT, "command: expected a text");
     command = find_command(service, name, err);
-    if (command == NULL || check_keys(command, object, err) != 0 ||
-        command->handle(service->ctx, &request, reply, err) != 0)
+    if (command == NULL || check_keys(command, object, err) != 0)
         return -1;
-    return buf_check(reply, "the answer", err);
+    rc = command->handle(service->ctx, &request, reply, err);
+    return rc == 0 ? buf_check(reply, "the answer", err) : rc;
 }
 
 static void
@@ -382,12 +387,17 @@ take_request(struct control_connection *client, const char *line, size_t len)
     struct err err = {0};
     struct json *doc = json_parse(line, len, JSON_UNIQUE, &err);
     struct buf reply;
+    int rc = CONTROL_REFUSED;
 
     client->tag.given = false;
     client->looks = false;
     buf_init(&reply, CONTROL_REPLY_MAX);
-    if (doc == NULL || handle(client, json_root(doc), &reply, &err) != 0)
-        send_line(client, client->tag, REFUSAL, err.text, strlen(err.text));
+    if (doc != NULL)
+        rc = handle(client, json_root(doc), &reply, &err);
+    if (rc != 0)
+        send_line(client, client->tag,
+                  rc == CONTROL_GONE ? REFUSAL_GONE : REFUSAL, err.text,
+                  strlen(err.text));
     else if (reply.len > 0)
         send_line(client, client->tag, ANSWER, reply.data, reply.len);
     client->tag.given = false;

@@ -25,8 +25,10 @@ struct err;
 
 #define CONTROL_CLIENTS_MAX 64 /* of an experiment; of a study at least */
 #define CONTROL_FDS_MAX (CONTROL_CLIENTS_MAX + 4)
-#define CONTROL_KEYS_MAX 4
+#define CONTROL_KEYS_MAX 5
 #define CONTROL_COMMANDS_MAX 64
+
+enum { CONTROL_REFUSED = -1, CONTROL_GONE = -2 };
 
 /* The `id` of a request, if it has one. */
 struct control_tag {
@@ -41,8 +43,9 @@ struct control_request {
 };
 
 /* Appends a JSON object to reply; a handler that has subscribed the client
- * may leave that to control_subscription_answer().  -1: err tells, and nothing
- * was changed. */
+ * may leave that to control_subscription_answer().  Below 0: err tells, and
+ * nothing was changed; CONTROL_GONE: because what the request is about is there
+ * no more. */
 typedef int control_handler(void *ctx, const struct control_request *request,
                             struct buf *reply, struct err *err);
 

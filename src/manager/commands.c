@@ -645,13 +645,13 @@ static const struct control_command table[] = {
     {"continue", {NULL}, commands_continue},
     {"stop", {"now"}, commands_stop},
     {"wait", {"event", "count", "timeout_ms"}, commands_wait},
-    {"ask", {"n", "detached"}, commands_ask},
-    {"tell", {"trial", "value", "failed", "again"}, commands_tell},
-    {"report", {"trial", "value", "sequence"}, commands_report},
-    {"saved", {"trial", "number"}, commands_saved},
-    {"look", {"trial"}, commands_look},
-    {"release", {"trials"}, commands_release},
-    {"leave", {NULL}, commands_leave},
+    {"ask", {"n", "detached", "client"}, commands_ask},
+    {"tell", {"trial", "attempt", "value", "failed", "again"}, commands_tell},
+    {"report", {"trial", "attempt", "value", "sequence"}, commands_report},
+    {"saved", {"trial", "attempt", "number"}, commands_saved},
+    {"look", {"trial", "attempt"}, commands_look},
+    {"release", {"client", "trials", "but"}, commands_release},
+    {"leave", {"client"}, commands_leave},
 };
 
 void

@@ -34,16 +34,17 @@
 #define VALUE_MAX (TRIAL_METRIC_MAX - 64)
 #define WHY_MAX 200
 #define ANSWER_MAX ((size_t)64 << 20)
+#define ANY UINT64_MAX /* a number that a request does not have */
 
 /* Who waits for an answer. */
 struct waiter {
     struct link link;
     struct control_subscription *sub;
-    pid_t asker;    /* of an ask; 0: the trial is to be nobody's */
-    char *given;    /* the answer to it: the trial */
-    uint64_t trial; /* of a report, or a tell */
-    int64_t end;    /* of the report: metric_line's */
-    bool over;      /* of the tell: the trial has ended */
+    struct client_owner asker; /* of an ask */
+    char *given;               /* the answer to it: the trial */
+    uint64_t trial;            /* of a report, or a tell */
+    int64_t end;               /* of the report: metric_line's */
+    bool over;                 /* of the tell: the trial has ended */
 };
 
 static void
@@ -98,7 +99,7 @@ study_cancel(struct study *s, uint64_t source)
 /* ---- a trial is given out ---- */
 
 static bool
-take(void *ctx, pid_t *asker)
+take(void *ctx, struct client_owner *asker)
 {
     struct study *s = ctx;
 
@@ -273,16 +274,29 @@ read_flag(struct jval object, const char *key, bool *out, struct err *err)
                    jval_type_name(v));
 }
 
+/* Where the object has it; else *out stays. */
+static int
+read_number(struct jval object, const char *key, uint64_t *out, struct err *err)
+{
+    struct jval v;
+
+    if (!jval_get(object, key, &v) || jval_uint(v, out))
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: expected an integer from 0", key);
+}
+
 int
 study_ask(struct study *s, const struct control_request *request,
           struct err *err)
 {
+    struct client_owner asker = {.pid = control_peer(request->from)};
     bool detached = false;
     uint64_t n = 1;
     struct jval v;
 
     if (check_serves(s, err) != 0 ||
-        read_flag(request->object, "detached", &detached, err) != 0)
+        read_flag(request->object, "detached", &detached, err) != 0 ||
+        read_number(request->object, "client", &asker.number, err) != 0)
         return -1;
     if (jval_get(request->object, "n", &v) &&
         (!jval_uint(v, &n) || n < 1 || n > ASKS_MAX))
@@ -294,7 +308,7 @@ study_ask(struct study *s, const struct control_request *request,
 
         if (w == NULL)
             return -1;
-        w->asker = detached ? 0 : control_peer(request->from);
+        w->asker = detached ? (struct client_owner){0} : asker;
     }
     study_count(s);
     return 0;
@@ -374,7 +388,7 @@ study_stop(struct study *s, const struct control_connection *from)
 void
 study_explain(const struct trial *t, struct buf *out)
 {
-    pid_t owner = client_owner(t->run);
+    pid_t owner = client_owner(t->run).pid;
 
     if (owner > 0)
         buf_printf(out,
@@ -423,38 +437,46 @@ tell_ended(const struct study *s, uint64_t number, struct err *err)
             e != NULL ? ")" : "");
 }
 
-/* The trial that a request is about, which runs; NULL: err tells. */
-static struct trial *
+/* The trial that a request is about, which runs as the attempt that is named
+ * there; else it is NULL, and the result is a handler's. */
+static int
 find_trial(struct study *s, const struct control_request *request,
-           struct err *err)
+           struct trial **out, struct err *err)
 {
-    uint64_t number = 0;
+    uint64_t number = ANY, attempt = ANY;
     struct trial *t;
-    struct jval v;
 
-    if (check_serves(s, err) != 0)
-        return NULL;
-    if (!jval_get(request->object, "trial", &v) || !jval_uint(v, &number)) {
-        err_set(err, ERR_INPUT, "trial: expected its number");
-        return NULL;
-    }
+    *out = NULL;
+    if (check_serves(s, err) != 0 ||
+        read_number(request->object, "attempt", &attempt, err) != 0)
+        return -1;
+    if (read_number(request->object, "trial", &number, NULL) != 0 ||
+        number == ANY)
+        return err_set(err, ERR_INPUT, "trial: expected its number");
+    if (number >= s->live->n_numbers)
+        return err_set(err, ERR_INPUT,
+                       "trial %05llu: there is none, %llu have come so far",
+                       (unsigned long long)number,
+                       (unsigned long long)s->live->n_numbers);
     t = live_by_number(s->live, number);
-    if (t != NULL && t->state == TRIAL_RUNNING && client_is_open(t->run)) {
-        s->lingers = client_owner(t->run) == 0;
-        return t;
-    }
-    if (t != NULL && (trial_waits(t) || t->state == TRIAL_RUNNING))
+    if (t == NULL || !(trial_waits(t) || t->state == TRIAL_RUNNING)) {
+        tell_ended(s, number, err);
+    } else if (attempt != ANY && attempt != t->attempt) {
+        err_set(err, ERR_INPUT,
+                "trial %05llu: attempt %llu was given back, attempt %llu is "
+                "another's",
+                (unsigned long long)number, (unsigned long long)attempt,
+                (unsigned long long)t->attempt);
+    } else if (t->state != TRIAL_RUNNING || !client_is_open(t->run)) {
         err_set(err, ERR_INPUT,
                 "trial %05llu: nobody has asked for it, or it was given back",
                 (unsigned long long)number);
-    else if (number < s->live->n_numbers)
-        tell_ended(s, number, err);
-    else
-        err_set(err, ERR_INPUT,
-                "trial %05llu: there is none, %llu have come so far",
-                (unsigned long long)number,
-                (unsigned long long)s->live->n_numbers);
-    return NULL;
+    } else {
+        s->lingers = client_owner(t->run).pid == 0;
+        *out = t;
+        return 0;
+    }
+    return CONTROL_GONE;
 }
 
 static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
@@ -554,17 +576,17 @@ int
 study_tell(struct study *s, const struct control_request *request,
            struct buf *reply, struct err *err)
 {
-    struct trial *t = find_trial(s, request, err);
+    struct trial *t;
     struct jval value, failed;
     bool has_value = jval_get(request->object, "value", &value),
          has_failed = jval_get(request->object, "failed", &failed);
     struct waiter *w = NULL;
     char why[WHY_MAX];
     struct buf line;
-    int rc = 0;
+    int rc = find_trial(s, request, &t, err);
 
     if (t == NULL && !was_told(s, request))
-        return -1;
+        return rc;
     if (t == NULL) {
         buf_add_text(reply, "{}");
         return 0;
@@ -663,14 +685,16 @@ int
 study_report(struct study *s, const struct control_request *request,
              struct buf *reply, struct err *err)
 {
-    struct trial *t = find_trial(s, request, err);
+    struct trial *t;
     struct waiter *w = NULL;
     bool repeated;
     struct jval value;
     struct buf line;
-    int rc;
+    int rc = find_trial(s, request, &t, err);
 
-    if (t == NULL || is_repeated(s, t, request->object, &repeated, err) != 0)
+    if (rc != 0)
+        return rc;
+    if (is_repeated(s, t, request->object, &repeated, err) != 0)
         return -1;
     if (repeated) {
         write_stop(reply, trial_answer(t));
@@ -701,13 +725,14 @@ int
 study_saved(struct study *s, const struct control_request *request,
             struct buf *reply, struct err *err)
 {
-    struct trial *t = find_trial(s, request, err);
+    struct trial *t;
     uint64_t number;
     struct jval v;
     struct buf line;
+    int rc = find_trial(s, request, &t, err);
 
-    if (t == NULL)
-        return -1;
+    if (rc != 0)
+        return rc;
     if (!jval_get(request->object, "number", &v) || !jval_uint(v, &number))
         return err_set(err, ERR_INPUT, "number: expected that of a checkpoint");
     buf_init(&line, VALUE_MAX);
@@ -723,15 +748,28 @@ int
 study_look(struct study *s, const struct control_request *request,
            struct buf *reply, struct err *err)
 {
-    const struct trial *t = find_trial(s, request, err);
+    struct trial *t;
+    int rc = find_trial(s, request, &t, err);
 
-    if (t == NULL)
-        return -1;
+    if (rc != 0)
+        return rc;
     write_stop(reply, trial_answer(t));
     return 0;
 }
 
 /* ---- given back ---- */
+
+/* Of a request: {NULL} where it has none. */
+static int
+read_list(struct jval request, const char *key, struct jval *out,
+          struct err *err)
+{
+    *out = (struct jval){NULL};
+    if (!jval_get(request, key, out) || jval_type(*out) == JSON_ARRAY)
+        return 0;
+    return err_set(err, ERR_INPUT, "%s: expected an array of trials' numbers",
+                   key);
+}
 
 static bool
 names(struct jval list, uint64_t number)
@@ -761,23 +799,33 @@ drop_asks(struct study *s, const struct control_connection *client)
     study_count(s);
 }
 
+/* A number of ANY: of all clients of the process. */
+static bool
+is_of(const struct run *run, struct client_owner who)
+{
+    struct client_owner owner = client_owner(run);
+
+    return who.pid != 0 && owner.pid == who.pid &&
+           (who.number == ANY || owner.number == who.number);
+}
+
 int
 study_release(struct study *s, const struct control_request *request,
               bool leaves, struct buf *reply, struct err *err)
 {
-    pid_t who = control_peer(request->from);
-    struct jval list;
-    bool some = jval_get(request->object, "trials", &list);
+    struct client_owner who = {control_peer(request->from), ANY};
+    struct jval some, but;
 
-    if (check_serves(s, err) != 0)
+    if (check_serves(s, err) != 0 ||
+        read_number(request->object, "client", &who.number, err) != 0 ||
+        read_list(request->object, "trials", &some, err) != 0 ||
+        read_list(request->object, "but", &but, err) != 0)
         return -1;
-    if (some && jval_type(list) != JSON_ARRAY)
-        return err_set(err, ERR_INPUT,
-                       "trials: expected an array of their numbers");
     for (struct trial *t = s->live->first; t != NULL; t = t->next)
         if (t->state == TRIAL_RUNNING && t->stop == STOP_NOT &&
-            client_owner(t->run) == who && who != 0 &&
-            (!some || names(list, t->number)))
+            is_of(t->run, who) &&
+            (some.node == NULL || names(some, t->number)) &&
+            !names(but, t->number))
             client_give_back(t->run);
     if (leaves)
         drop_asks(s, request->from);

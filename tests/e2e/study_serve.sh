@@ -158,6 +158,69 @@ E
 }
 check "a trial whose process has gone is given to another" given_again
 
+# Several clients of a process are told apart, over a death, too; by who knows
+# of no such numbers they are not.
+clients_apart() {
+    study
+    client << 'E' && over && count 3 succeeded
+c = Client("study", "--config", "study.yml")
+d = Client("study")
+for number, one in enumerate((c, d, d)):
+    assert one("ask", client=1 + (one is d))["trial"] == number
+d.kill_server()
+d = Client("study")
+d("release", client=2, but=[1]) # the answer to its second ask was lost
+trial = d("ask", client=2)
+assert (trial["trial"], trial["attempt"]) == (2, 1), trial
+d("leave", client=2)
+c = Client("study")
+for number, attempt in (1, 1), (2, 2):
+    trial = c("ask", client=1)
+    assert (trial["trial"], trial["attempt"]) == (number, attempt), trial
+c("tell", trial=0, value=0, attempt=0)
+c.kill_server()
+with open("study/asked") as file: # as it was before there were numbers
+    lines = [line.split()[:4] for line in file if line.strip()]
+with open("study/asked", "w") as file:
+    file.write("".join("\n" + " ".join(line) for line in lines))
+c = Client("study")
+c("release", client=1)
+c("tell", trial=1, value=1)
+c("release")
+assert c.try_("look", trial=2)["gone"]
+c("tell", trial=c("ask")["trial"], value=2)
+E
+}
+check "clients of one process have trials of their own" clients_apart
+
+# Who has given a trial back, or was taken for dead, has no say any more.
+attempts() {
+    study
+    client << 'E' && over && count 1 succeeded && has show.json '"value": 1.0'
+c = Client("study", "--config", "study.yml")
+c("ask")
+c("release", trials=[0])
+d = Client("study")
+assert d("ask")["attempt"] == 1
+for command, keys in (("report", {"value": 5}), ("look", {}), ("tell", {}),
+                      ("saved", {"number": 1}),
+                      ("tell", {"value": 5, "again": True}),
+                      ("tell", {"failed": ""})):
+    said = c.try_(command, trial=0, attempt=0, **keys)
+    assert said == {"gone": True, "error": "trial 00000: attempt 0 was given "
+                    "back, attempt 1 is another's"}, said
+d.kill_server()
+d = Client("study")
+assert d("report", trial=0, attempt=1, value=2) == {"stop": "go"}
+assert "gone" not in d.try_("tell", trial=0, attempt=1, value="x")
+assert "attempt: expected" in d.try_("look", trial=0, attempt=-1)["error"]
+d("tell", trial=0, attempt=1, value=1)
+assert d.try_("tell", trial=0, value=1)["gone"]
+assert "gone" not in d.try_("tell", trial=1, value=1)
+E
+}
+check "a trial is told by the attempt that it runs as" attempts
+
 # Once more than it may fail, whoever dies in between.
 retried() {
     study 'onFailure: {retry: 2, backoff: 0.1s}' 'maxTrialNumber: 1'

@@ -41,7 +41,7 @@ struct owner {
 /* A line of the ledger. */
 struct given {
     int pid;
-    uint64_t start;
+    uint64_t start, number;
     int64_t began_ns;
 };
 
@@ -60,6 +60,7 @@ struct client_run {
     struct run base;
     struct link link;
     struct owner *owner;  /* NULL: nobody's */
+    uint64_t number;      /* of the client that has it, in that process */
     int64_t began_ns;     /* CLOCK_REALTIME */
     char name[NAME_SIZE]; /* the last part of its trial's folder */
     bool ended, given_back;
@@ -141,8 +142,9 @@ note(const struct client_run *run, int pid, uint64_t start, struct err *err)
 {
     const struct client *c = client_of(&run->base);
     char line[NOTE_MAX];
-    int len = snprintf(line, sizeof line, "\n%s %d %llu %lld", run->name, pid,
-                       (unsigned long long)start, (long long)run->began_ns);
+    int len = snprintf(line, sizeof line, "\n%s %d %llu %lld %llu", run->name,
+                       pid, (unsigned long long)start, (long long)run->began_ns,
+                       (unsigned long long)run->number);
 
     if (file_write_all(c->ledger_fd, line, (size_t)len, err) == 0)
         return 0;
@@ -155,12 +157,14 @@ take_note(struct client *c, char *line)
 {
     char *at = strchr(line, ' ');
     struct given *g = malloc(sizeof *g), *before;
-    unsigned long long start;
+    unsigned long long start, number = 0;
     long long began;
 
     if (g != NULL && at != NULL &&
-        sscanf(at, "%d %llu %lld", &g->pid, &start, &began) == 3) {
+        sscanf(at, "%d %llu %lld %llu", &g->pid, &start, &began, &number) >=
+            3) {
         g->start = start;
+        g->number = number;
         g->began_ns = began;
         before = map_get(&c->given, line, (size_t)(at - line));
         if (map_put(&c->given, line, (size_t)(at - line), g) == 0)
@@ -214,19 +218,21 @@ run_new(struct runner *r, struct trial *t, const struct runner_phase *phase)
 }
 
 static int
-own(struct client_run *run, pid_t asker, struct err *err)
+own(struct client_run *run, struct client_owner asker, struct err *err)
 {
     struct client *c = client_of(&run->base);
+    pid_t pid = asker.pid;
 
     run->began_ns = clock_realtime_ns();
-    if (asker > 0)
-        run->owner = join_owner(c, asker, 0);
-    if (asker > 0 && run->owner == NULL) {
+    if (pid > 0)
+        run->owner = join_owner(c, pid, 0);
+    if (pid > 0 && run->owner == NULL) {
         errno = EAGAIN; /* for whoever asks next */
-        return err_errno(err, ERR_SYSTEM, "process %d has gone", (int)asker);
+        return err_errno(err, ERR_SYSTEM, "process %d has gone", (int)pid);
     }
-    run->base.pid = asker;
-    return note(run, (int)asker, asker > 0 ? run->owner->start : 0, err);
+    run->base.pid = pid;
+    run->number = asker.number;
+    return note(run, (int)pid, pid > 0 ? run->owner->start : 0, err);
 }
 
 static struct run *
@@ -234,7 +240,7 @@ client_start(struct runner *r, const struct runner_task *task, struct err *err)
 {
     struct client *c = (struct client *)r;
     struct client_run *run = run_new(r, task->trial, &task->phase);
-    pid_t asker = 0;
+    struct client_owner asker = {0};
 
     if (run == NULL) {
         err_set(err, ERR_MEMORY, "out of memory");
@@ -266,6 +272,7 @@ client_adopt(struct runner *r, struct trial *t,
     if (run == NULL)
         return NULL;
     run->base.pid = g->pid;
+    run->number = g->number;
     run->began_ns = g->began_ns;
     if (g->pid > 0)
         run->owner = join_owner(c, g->pid, g->start);
@@ -388,12 +395,13 @@ client_is_open(const struct run *base)
     return !run->ended && !run->given_back;
 }
 
-pid_t
-client_owner(const struct run *run)
+struct client_owner
+client_owner(const struct run *base)
 {
-    const struct owner *o = ((const struct client_run *)run)->owner;
+    const struct client_run *run = (const struct client_run *)base;
 
-    return o != NULL ? o->pid : 0;
+    return (struct client_owner){
+        .pid = run->owner != NULL ? run->owner->pid : 0, .number = run->number};
 }
 
 void

@@ -5,6 +5,7 @@
  *
  * A trial belongs to the process that has asked for it, and when that is gone
  * it is for another one; one that belongs to nobody stays until it is told.
+ * A process may have several clients, each of a number of its own.
  * Trials have no files here: a ledger tells another manager whose they are. One
  * thread. */
 #ifndef RUNNER_CLIENT_CLIENT_H
@@ -19,18 +20,23 @@
 
 struct err;
 
+/* Whose a trial is. */
+struct client_owner {
+    pid_t pid;       /* 0: nobody's */
+    uint64_t number; /* of the client in its process; 0: it has none */
+};
+
 /* The server of those who ask. */
 struct client_server {
-    /* Takes one that waits for a trial: its process, 0: it is to belong to
-     * nobody.  False: nobody waits. */
-    bool (*take)(void *ctx, pid_t *asker);
+    /* Takes one that waits for a trial.  False: nobody waits. */
+    bool (*take)(void *ctx, struct client_owner *asker);
     /* The one that was taken is given the trial. */
     void (*give)(void *ctx, const struct runner_task *task);
     void *ctx;
     /* A file: who was given what, a line each, which begins with its LF: the
      * last part of the trial's folder; process id and start of who has asked
      * (process_start()), 0 0: nobody's, -1 0: nobody has it any more;
-     * CLOCK_REALTIME. */
+     * CLOCK_REALTIME; the client's number, which is 0 where it is missing. */
     const char *ledger; /* borrowed */
 };
 
@@ -45,7 +51,6 @@ void client_end(struct run *run, const char *failed);
 void client_give_back(struct run *run);
 /* Whether it may be told anything: it has not ended, nor was it given back. */
 bool client_is_open(const struct run *run);
-/* Whose it is; 0: nobody's. */
-pid_t client_owner(const struct run *run);
+struct client_owner client_owner(const struct run *run);
 
 #endif
