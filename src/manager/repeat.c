@@ -3,94 +3,23 @@
 
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/map.h"
 #include "core/number.h"
 #include "manager/custom.h"
 #include "manager/experiment_folder.h"
 #include "manager/live.h"
-#include "manager/parameters.h"
 #include "manager/progress.h"
 #include "manager/results.h"
 #include "manager/trial.h"
-#include "trial/files.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORD_MAX ((size_t)16 << 20)
 #define IDS_MAX ((size_t)48 << 20)
 
 /* ---- by their numbers ---- */
-
-static int
-read_record(const struct repeat *r, uint64_t number, struct suggestion *out,
-            struct err *err)
-{
-    char *path = NULL;
-    struct buf text;
-    int rc = -1;
-
-    buf_init(&text, 2 * RECORD_MAX);
-    if (asprintf(&path, "%s/" FOLDER_TRIALS "/%05llu/" TRIAL_NNI_PARAMETERS,
-                 r->folder->path, (unsigned long long)number) < 0) {
-        path = NULL;
-        err_set(err, ERR_MEMORY, "out of memory");
-    } else if (file_read(path, RECORD_MAX, &text, err) == 0) {
-        rc = suggestion_read(buf_text(&text), text.len, out, err);
-    }
-    if (rc != 0)
-        err_place(err, "trial %05llu", (unsigned long long)number);
-    free(path);
-    buf_fini(&text);
-    return rc;
-}
-
-static int
-read_named(const struct repeat *r, struct jval list,
-           struct suggestion *suggestions, size_t *n, struct err *err)
-{
-    for (; *n < jval_count(list); (*n)++) {
-        uint64_t number = 0;
-
-        jval_uint(jval_at(list, *n), &number);
-        if (live_by_number(r->live, number) != NULL)
-            return err_set(err, ERR_INPUT, "trial %05llu has not ended",
-                           (unsigned long long)number);
-        if (read_record(r, number, &suggestions[*n], err) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-int
-repeat_named(struct repeat *r, struct jval list, struct buf *ids,
-             struct err *err)
-{
-    struct suggestion *all = calloc(jval_count(list), sizeof *all);
-    struct custom_batch b = custom_begin(r->custom);
-    size_t n = 0;
-    int rc;
-
-    if (all == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    rc = custom_check_open(r->custom, err);
-    if (rc == 0)
-        rc = read_named(r, list, all, &n, err);
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = custom_add(&b, all[i].parameters, SOURCE_REPEATED, err);
-    if (rc == 0)
-        rc = custom_end(&b, ids, err);
-    custom_drop(&b);
-    for (size_t i = 0; i < n; i++)
-        suggestion_fini(&all[i]);
-    free(all);
-    return rc;
-}
-
-/* ---- all that failed ---- */
 
 static uint64_t
 number_of(const char *trial)
@@ -100,6 +29,61 @@ number_of(const char *trial)
     number_parse_u64(trial, strlen(trial), &number);
     return number;
 }
+
+/* NULL: it has not ended, or is none. */
+static const struct result *
+find_result(const struct results *all, uint64_t number)
+{
+    for (size_t i = all->n; i > 0; i--)
+        if (number_of(all->items[i - 1].trial) == number)
+            return &all->items[i - 1];
+    return NULL;
+}
+
+static int
+add_named(const struct repeat *r, struct jval list, const struct results *all,
+          struct custom_batch *b, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < jval_count(list) && rc == 0; i++) {
+        const struct result *result;
+        uint64_t number = 0;
+
+        jval_uint(jval_at(list, i), &number);
+        result = find_result(all, number);
+        if (result != NULL)
+            rc = custom_add(b, result->parameters, SOURCE_REPEATED, err);
+        else
+            rc = err_set(err, ERR_INPUT,
+                         number < r->live->n_numbers
+                             ? "trial %05llu has not ended"
+                             : "trial %05llu: there is none",
+                         (unsigned long long)number);
+    }
+    return rc;
+}
+
+int
+repeat_named(struct repeat *r, struct jval list, struct buf *ids,
+             struct err *err)
+{
+    struct custom_batch b = custom_begin(r->custom);
+    struct results *all;
+    int rc;
+
+    if (custom_check_open(r->custom, err) != 0 ||
+        (all = results_load(r->folder->path, err)) == NULL)
+        return -1;
+    rc = add_named(r, list, all, &b, err);
+    if (rc == 0)
+        rc = custom_end(&b, ids, err);
+    custom_drop(&b);
+    results_free(all);
+    return rc;
+}
+
+/* ---- all that failed ---- */
 
 /* By their parameters, the last trial that had them: JSON text -> its number,
  * and one. */

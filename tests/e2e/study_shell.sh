@@ -109,6 +109,22 @@ says_what_is_wrong() {
 }
 
 # The assessor stops what is worse than the median of those before.
+# What has ended is tried again with the same parameters, though it has no folder.
+tries_again() {
+    study
+    says 0 '{"trial": 0' ask s --config c.yml && cp out first || return 1
+    says 1 'trial 00000 has not ended' trial retry s 0 &&
+        says 1 'trial 00007: there is none' trial retry s 7 &&
+        says 0 '' tell s 0 --failed || return 1
+    says 0 00001 trial retry s 0 && says 0 '{"trial": 1' ask s || return 1
+    parameters='"parameters": {[^}]*}'
+    [ "$(grep -o "$parameters" out)" = "$(grep -o "$parameters" first)" ] ||
+        fail "$(cat first out)" || return 1
+    says 0 '' tell s 1 --failed && says 0 00002 trial retry s --failed || return 1
+    end
+    replays_study
+}
+
 is_told_to_stop() {
     study 'assessor: {name: medianstop, classArgs: {optimize_mode: minimize, start_step: 1}}'
     "$T" ask s --config c.yml -n 3 > out || return 1
@@ -298,6 +314,7 @@ stdio_says_what_is_wrong() {
 
 check "asks and tells" asks_and_tells
 check "says what is wrong" says_what_is_wrong
+check "tries again" tries_again
 check "is told to stop" is_told_to_stop
 check "many at once" many_at_once
 check "the server dies" server_dies
