@@ -121,6 +121,8 @@ tries_again() {
     [ "$(grep -o "$parameters" out)" = "$(grep -o "$parameters" first)" ] ||
         fail "$(cat first out)" || return 1
     says 0 '' tell s 1 --failed && says 0 00002 trial retry s --failed || return 1
+    says 3 's is a study: whoever asks' trial output s 0 &&
+        says 3 's is a study: whoever asks' rerun s 0 || return 1
     end
     replays_study
 }
