@@ -821,12 +821,16 @@ study_release(struct study *s, const struct control_request *request,
         read_list(request->object, "trials", &some, err) != 0 ||
         read_list(request->object, "but", &but, err) != 0)
         return -1;
-    for (struct trial *t = s->live->first; t != NULL; t = t->next)
-        if (t->state == TRIAL_RUNNING && t->stop == STOP_NOT &&
-            is_of(t->run, who) &&
-            (some.node == NULL || names(some, t->number)) &&
-            !names(but, t->number))
-            client_give_back(t->run);
+    for (struct trial *t = s->live->first, *next; t != NULL; t = next) {
+        next = t->next;
+        if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT ||
+            !is_of(t->run, who) ||
+            (some.node != NULL && !names(some, t->number)) ||
+            names(but, t->number))
+            continue;
+        client_give_back(t->run);
+        running_exited(s->running, t); /* now: who asks next may have it */
+    }
     if (leaves)
         drop_asks(s, request->from);
     s->lingers = s->lingers && !leaves;

@@ -63,7 +63,7 @@ struct client_run {
     uint64_t number;      /* of the client that has it, in that process */
     int64_t began_ns;     /* CLOCK_REALTIME */
     char name[NAME_SIZE]; /* the last part of its trial's folder */
-    bool ended, given_back;
+    bool ended;
     struct outcome outcome;
 };
 
@@ -339,8 +339,7 @@ client_look(struct runner *r)
     for (struct link *at = c->runs.first; at != NULL; at = at->next) {
         struct client_run *run = at->of;
 
-        if (run->ended || run->given_back ||
-            (run->owner != NULL && run->owner->gone))
+        if (run->ended || (run->owner != NULL && run->owner->gone))
             return &run->base;
     }
     if (read(c->event_fd, &count, sizeof count) < 0)
@@ -390,9 +389,7 @@ client_serve(struct runner *r, const struct client_server *server,
 bool
 client_is_open(const struct run *base)
 {
-    const struct client_run *run = (const struct client_run *)base;
-
-    return !run->ended && !run->given_back;
+    return !((const struct client_run *)base)->ended;
 }
 
 struct client_owner
@@ -419,11 +416,7 @@ client_end(struct run *base, const char *failed)
 void
 client_give_back(struct run *base)
 {
-    struct client_run *run = (struct client_run *)base;
-
-    run->given_back = !run->ended;
-    note(run, -1, 0, NULL);
-    wake(client_of(base));
+    note((struct client_run *)base, -1, 0, NULL);
 }
 
 /* ---- its kind ---- */

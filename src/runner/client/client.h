@@ -47,9 +47,9 @@ int client_serve(struct runner *r, const struct client_server *server,
 /* The trial has ended: well, or it has failed, and `failed` tells why in a
  * line. Whoever tells this ends it, by run_end(). */
 void client_end(struct run *run, const char *failed);
-/* It is given back: it ends as if its process had gone. */
+/* It is given back: run_end() ends it as if its process had gone. */
 void client_give_back(struct run *run);
-/* Whether it may be told anything: it has not ended, nor was it given back. */
+/* Whether it may be told anything: it has not ended. */
 bool client_is_open(const struct run *run);
 struct client_owner client_owner(const struct run *run);
 
