@@ -95,7 +95,7 @@ send_ask(struct remote *remote, struct err *err)
     json_add_text(&w, "command", "ask");
     json_add_bool(&w, "detached", true);
     json_close(&w);
-    rc = remote_send(remote, buf_text(&text), REMOTE_ASK, &id, err);
+    rc = remote_send(remote, buf_text(&text), &id, err);
     buf_fini(&text);
     return rc;
 }

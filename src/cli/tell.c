@@ -78,7 +78,7 @@ hear(void *ctx, struct remote_answer *answer)
 
 /* An exit status; -1. */
 static int
-tell(const char *folder, const char *request, bool again, struct err *err)
+tell(const char *folder, const char *request, struct err *err)
 {
     struct json *doc = NULL;
     struct remote remote;
@@ -87,7 +87,7 @@ tell(const char *folder, const char *request, bool again, struct err *err)
 
     if (remote_open(&remote, folder, NULL, hear, NULL, err) != 0)
         return -1;
-    if (remote_ask(&remote, request, again, &doc, &answer, err) == 0)
+    if (remote_ask(&remote, request, &doc, &answer, err) == 0)
         status = status_of(answer);
     json_free(doc);
     remote_close(&remote, false);
@@ -144,7 +144,7 @@ run(int argc, char **argv)
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0 &&
         check_words(&w, argc, &err) == 0 &&
         write_request(&w, argv + 2, &request, &err) == 0)
-        status = tell(argv[1], buf_text(&request), !w.intermediate, &err);
+        status = tell(argv[1], buf_text(&request), &err);
     buf_fini(&request);
     return status < 0 ? verb_fail("tell", &err) : status;
 }

@@ -3,17 +3,22 @@
  * client has a descriptor).  Down is where it begins, and where it ends when no
  * server can be had: all requests are then answered with the reason, and the
  * next one has a server started again.  A connection that is lost has one
- * started at once where requests are unanswered; these are sent again. */
+ * started at once where requests are unanswered; these are sent again.  An
+ * answer may be lost with it: so trials that were given to us unheard are given
+ * back first. */
 #include "client/remote.h"
 
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,14 +26,29 @@
 #define DEATHS_MAX 5
 #define DYING_MS 200
 #define EVENTS 2
+#define ADDED_MAX 128 /* bytes of a request that write_request() adds */
+#define NONE UINT64_MAX
 
 enum { TAG_START, TAG_SERVER };
+
+/* Commands that are more to us than a line and its answer; those from TELL to
+ * SAVED are about a trial that runs. */
+enum kind { ASK, TELL, REPORT, LOOK, SAVED, RELEASE, LEAVE, ADD, OTHER };
+
+static const char *const names[] = {
+    [ASK] = "ask",   [TELL] = "tell",   [REPORT] = "report",
+    [LOOK] = "look", [SAVED] = "saved", [RELEASE] = "release",
+    [ADD] = "add",   [LEAVE] = "leave",
+};
 
 struct remote_request {
     struct remote_request *next;
     uint64_t id;
-    enum remote_kind kind;
-    char object[]; /* without its id */
+    struct json *doc; /* as it came */
+    enum kind kind;
+    bool sent;        /* perhaps */
+    uint64_t attempt; /* that we have of its trial; NONE */
+    char tag[17];     /* of what is added */
 };
 
 struct remote_wait {
@@ -43,6 +63,100 @@ static bool
 is_up(const struct remote *s)
 {
     return s->client.fd >= 0;
+}
+
+static void
+free_request(struct remote_request *r)
+{
+    if (r != NULL)
+        json_free(r->doc);
+    free(r);
+}
+
+/* ---- the trials that it has ---- */
+
+static uint64_t
+number_of(struct jval object, const char *key)
+{
+    uint64_t n = NONE;
+    struct jval v;
+
+    return jval_get(object, key, &v) && jval_uint(v, &n) ? n : NONE;
+}
+
+static bool
+is_set(struct jval object, const char *key)
+{
+    bool set = false;
+    struct jval v;
+
+    return jval_get(object, key, &v) && jval_bool(v, &set) && set;
+}
+
+static struct remote_trial *
+find_held(const struct remote *s, uint64_t number)
+{
+    for (size_t i = 0; i < s->n_held; i++)
+        if (s->held[i].number == number)
+            return &s->held[i];
+    return NULL;
+}
+
+/* One that memory is wanting for is given back when the server dies. */
+static void
+hold(struct remote *s, uint64_t number, uint64_t attempt)
+{
+    struct remote_trial *t = find_held(s, number);
+
+    if (t == NULL && number != NONE &&
+        GROW(s->held, s->n_held, s->held_cap) == 0)
+        t = &s->held[s->n_held++];
+    if (t != NULL)
+        *t = (struct remote_trial){number, attempt};
+}
+
+static bool
+names_trial(struct jval list, uint64_t number)
+{
+    uint64_t n;
+
+    for (size_t i = 0; i < jval_count(list); i++)
+        if (jval_uint(jval_at(list, i), &n) && n == number)
+            return true;
+    return false;
+}
+
+static void
+let_go(struct remote *s, struct jval release)
+{
+    struct jval some, but = {NULL};
+    bool all = !jval_get(release, "trials", &some);
+    size_t n = 0;
+
+    jval_get(release, "but", &but);
+    for (size_t i = 0; i < s->n_held; i++)
+        if (!(all || names_trial(some, s->held[i].number)) ||
+            names_trial(but, s->held[i].number))
+            s->held[n++] = s->held[i];
+    s->n_held = n;
+}
+
+/* What an answer says of whose trials are. */
+static void
+note_answer(struct remote *s, const struct remote_request *r,
+            const struct remote_answer *a)
+{
+    struct jval request = json_root(r->doc);
+    bool done = a->err == NULL;
+    struct remote_trial *t;
+
+    if (r->kind == ASK && done && !is_set(request, "detached"))
+        hold(s, number_of(a->value, "trial"), number_of(a->value, "attempt"));
+    else if ((r->kind == RELEASE || r->kind == LEAVE) && done)
+        let_go(s, request);
+    else if (r->kind == TELL && (done || a->gone) &&
+             (t = find_held(s, number_of(request, "trial"))) != NULL)
+        *t = s->held[--s->n_held];
 }
 
 /* ---- answers ---- */
@@ -64,22 +178,26 @@ take_request(struct remote *s, uint64_t id)
     return r;
 }
 
-/* Ends a request; the answer's document is taken. */
+/* Ends a request, unless nobody waits for it; the answer's document is taken.
+ */
 static void
 tell_answer(struct remote *s, struct remote_answer *a)
 {
+    struct remote_request *r = take_request(s, a->id);
     struct remote_wait *w = s->wait;
 
-    free(take_request(s, a->id));
-    if (w == NULL || w->id != a->id) {
+    if (r != NULL)
+        note_answer(s, r, a);
+    if (r != NULL && (w == NULL || w->id != a->id)) {
         s->hear(s->ctx, a);
-    } else {
+    } else if (r != NULL) {
         w->done = true;
         if (a->err != NULL)
             w->err = *a->err;
         else
             w->doc = a->doc, w->value = a->value, a->doc = NULL;
     }
+    free_request(r);
     json_free(a->doc);
 }
 
@@ -99,7 +217,7 @@ stop_asking(struct remote *s, const char *why)
     err_set(&s->stopped, ERR_INPUT, "%s", why);
     for (; r != NULL; r = next) {
         next = r->next;
-        if (r->kind == REMOTE_ASK)
+        if (r->kind == ASK)
             tell_answer(
                 s, &(struct remote_answer){.id = r->id, .err = &s->stopped});
     }
@@ -121,7 +239,8 @@ take_answer(struct remote *s, struct json *doc)
     if (!jval_get(root, "answer", &a.value)) {
         err_set(&why, ERR_INPUT, "%s", jval_text_of(root, "error"));
         a.err = &why;
-        a.over = jval_get(root, "over", &v) && jval_bool(v, &a.over) && a.over;
+        a.over = is_set(root, "over");
+        a.gone = is_set(root, "gone");
     }
     if (jval_get(root, "id", &v) && jval_uint(v, &a.id)) {
         tell_answer(s, &a);
@@ -133,45 +252,109 @@ take_answer(struct remote *s, struct json *doc)
 
 /* ---- requests ---- */
 
-/* A request that was sent before is said once more. */
-static void
-write_request(struct remote *s, const struct remote_request *r, bool before)
+/* No other of this process's has this number as long as it lives. */
+static uint64_t
+own_number(const struct remote *s)
 {
-    struct json_writer w;
+    return (uint64_t)(uintptr_t)s;
+}
 
-    buf_add_text(&s->out, r->object);
-    w = json_reopen_object(&s->out);
+/* Of two members of the same name the caller's counts. */
+static void
+write_request(struct remote *s, struct remote_request *r)
+{
+    struct jval object = json_root(r->doc), v;
+    struct json_writer w = json_begin_object(&s->out);
+    struct jval_iter it = jval_iter(object);
+
+    while (jval_next(&it))
+        jval_write(it.value, json_value(&w, it.key));
     json_add_unsigned(&w, "id", r->id);
-    if (before && r->kind == REMOTE_TELL)
+    if ((r->kind == ASK || r->kind == RELEASE || r->kind == LEAVE) &&
+        !jval_get(object, "client", &v))
+        json_add_unsigned(&w, "client", own_number(s));
+    if (r->attempt != NONE)
+        json_add_unsigned(&w, "attempt", r->attempt);
+    if (r->tag[0] != '\0')
+        json_add_text(&w, "tag", r->tag);
+    if ((r->kind == TELL || r->kind == ADD) && r->sent &&
+        !jval_get(object, "again", &v))
         json_add_bool(&w, "again", true);
     json_close(&w);
     buf_add_char(&s->out, '\n');
+    r->sent = true;
+    s->asked = s->asked || r->kind == ASK;
+}
+
+/* Gives back what we were given and have not heard of.  Its answer, of an id
+ * that no request has, is awaited by nobody. */
+static void
+write_release(struct remote *s)
+{
+    struct json_writer w = json_begin_object(&s->out);
+
+    json_add_text(&w, "command", names[RELEASE]);
+    json_add_unsigned(&w, "id", 0);
+    json_add_unsigned(&w, "client", own_number(s));
+    json_open_array(&w, "but");
+    for (size_t i = 0; i < s->n_held; i++)
+        json_add_unsigned(&w, NULL, s->held[i].number);
+    json_end(&w);
+    buf_add_char(&s->out, '\n');
+    if (s->out.len > CONTROL_LINE_MAX)
+        buf_clear(&s->out); /* thousands are held: it stays undone */
+}
+
+static int
+read_request(struct remote *s, struct remote_request *r, struct err *err)
+{
+    struct jval object = json_root(r->doc), v;
+    const struct remote_trial *t;
+    uint64_t tag;
+
+    r->id = ++s->n_sent;
+    r->attempt = NONE;
+    while (r->kind < OTHER &&
+           strcmp(names[r->kind], jval_text_of(object, "command")) != 0)
+        r->kind++;
+    t = find_held(s, number_of(object, "trial"));
+    if (t != NULL && r->kind >= TELL && r->kind <= SAVED &&
+        !jval_get(object, "attempt", &v))
+        r->attempt = t->attempt;
+    if (r->kind != ADD || jval_get(object, "tag", &v))
+        return 0;
+    if (getrandom(&tag, sizeof tag, 0) != (ssize_t)sizeof tag)
+        return err_errno(err, ERR_SYSTEM, "no random number");
+    snprintf(r->tag, sizeof r->tag, "%016llx", (unsigned long long)tag);
+    return 0;
 }
 
 int
-remote_send(struct remote *s, const char *object, enum remote_kind kind,
-            uint64_t *id, struct err *err)
+remote_send(struct remote *s, const char *object, uint64_t *id, struct err *err)
 {
     size_t len = strlen(object), at = s->out.len;
     struct remote_request *r;
 
-    if (kind == REMOTE_ASK && s->stopped.code != ERR_NONE)
-        return err_set(err, ERR_INPUT, "%s", s->stopped.text);
-
-    /* What write_request() adds is shorter. */
-    if (len + 64 > CONTROL_LINE_MAX)
+    if (len + ADDED_MAX > CONTROL_LINE_MAX)
         return err_set(err, ERR_INPUT,
                        "a request of %zu bytes: expected %d at most", len,
-                       CONTROL_LINE_MAX - 64);
-    r = malloc(sizeof *r + len + 1);
+                       CONTROL_LINE_MAX - ADDED_MAX);
+    r = calloc(1, sizeof *r);
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    *r = (struct remote_request){.id = ++s->n_sent, .kind = kind};
-    memcpy(r->object, object, len + 1);
+    r->doc = json_parse(object, len, JSON_UNIQUE, err);
+    if (r->doc == NULL || read_request(s, r, err) != 0) {
+        free_request(r);
+        return -1;
+    }
+    if (r->kind == ASK && s->stopped.code != ERR_NONE) {
+        free_request(r);
+        return err_set(err, ERR_INPUT, "%s", s->stopped.text);
+    }
     if (is_up(s))
-        write_request(s, r, false);
+        write_request(s, r);
     if (s->out.failed) {
-        free(r);
+        free_request(r);
         s->out.failed = false;
         s->out.len = at;
         return err_set(err, ERR_MEMORY, "out of memory");
@@ -185,7 +368,7 @@ remote_send(struct remote *s, const char *object, enum remote_kind kind,
 void
 remote_forget(struct remote *s, uint64_t id)
 {
-    free(take_request(s, id));
+    free_request(take_request(s, id));
 }
 
 /* ---- the server ---- */
@@ -212,8 +395,10 @@ go_up(struct remote *s, struct err *err)
         return -1;
     }
     buf_clear(&s->out);
+    if (s->asked)
+        write_release(s);
     for (struct remote_request *r = s->first; r != NULL; r = r->next)
-        write_request(s, r, true);
+        write_request(s, r);
     return 0;
 }
 
@@ -339,12 +524,11 @@ remote_turn(struct remote *s, bool wait, struct err *err)
 }
 
 int
-remote_ask(struct remote *s, const char *object, bool again, struct json **out,
+remote_ask(struct remote *s, const char *object, struct json **out,
            struct jval *answer, struct err *err)
 {
     struct remote_wait w = {.done = false};
-    int rc =
-        remote_send(s, object, again ? REMOTE_TELL : REMOTE_OTHER, &w.id, err);
+    int rc = remote_send(s, object, &w.id, err);
 
     *out = NULL;
     if (rc != 0)
@@ -417,8 +601,9 @@ remote_open(struct remote *s, const char *folder, const char *config,
     return rc;
 }
 
+/* Where it has trials, of the next server, too. */
 static void
-leave_server(struct remote *s)
+leave_server(struct remote *s, bool has_trials)
 {
     struct buf request;
     struct json_writer w;
@@ -427,10 +612,10 @@ leave_server(struct remote *s)
 
     buf_init(&request, CONTROL_LINE_MAX);
     w = json_begin_object(&request);
-    json_add_text(&w, "command", "leave");
+    json_add_text(&w, "command", names[LEAVE]);
     json_close(&w);
-    s->closing = true;
-    remote_ask(s, buf_text(&request), false, &doc, &answer, NULL);
+    s->closing = !has_trials;
+    remote_ask(s, buf_text(&request), &doc, &answer, NULL);
     json_free(doc);
     buf_fini(&request);
 }
@@ -438,15 +623,22 @@ leave_server(struct remote *s)
 void
 remote_close(struct remote *s, bool leave)
 {
-    while (s->first != NULL)
+    bool has_trials = s->n_held > 0;
+
+    while (s->first != NULL) {
+        has_trials = has_trials || s->first->kind == ASK;
         remote_forget(s, s->first->id);
+    }
     start_drop(&s->start, leave);
-    if (leave && is_up(s))
-        leave_server(s);
+    if (leave && (is_up(s) || has_trials))
+        leave_server(s, has_trials);
+    start_drop(&s->start, leave);
     control_client_close(&s->client);
     if (s->epoll_fd >= 0)
         close(s->epoll_fd);
     s->epoll_fd = -1;
+    free(s->held);
+    s->held = NULL;
     buf_fini(&s->out);
     free(s->folder);
     s->folder = NULL;

@@ -43,10 +43,9 @@ struct stdio {
 
 /* ---- answers ---- */
 
-/* `err` NULL: the answer is the value. */
 static void
-print(struct stdio *s, const struct open_request *r, struct jval value,
-      const struct err *err, bool over)
+print(struct stdio *s, const struct open_request *r,
+      const struct remote_answer *answer)
 {
     struct json_writer w;
     struct buf line;
@@ -55,12 +54,14 @@ print(struct stdio *s, const struct open_request *r, struct jval value,
     w = json_begin_object(&line);
     if (r->has_id)
         json_add_unsigned(&w, "id", r->id);
-    if (err == NULL)
-        jval_write(value, json_value(&w, "answer"));
+    if (answer->err == NULL)
+        jval_write(answer->value, json_value(&w, "answer"));
     else
-        json_add_text(&w, "error", err->text);
-    if (over)
+        json_add_text(&w, "error", answer->err->text);
+    if (answer->over)
         json_add_bool(&w, "over", true);
+    if (answer->gone)
+        json_add_bool(&w, "gone", true);
     json_close(&w);
     fprintf(s->out, "%s\n", buf_text(&line));
     buf_fini(&line);
@@ -80,7 +81,7 @@ hear(void *ctx, struct remote_answer *answer)
     *at = r->next;
     if (*at == NULL)
         s->last = at;
-    print(s, r, answer->value, answer->err, answer->over);
+    print(s, r, answer);
     free(r);
 }
 
@@ -104,7 +105,7 @@ find_command(struct jval object, struct err *err)
  * and how many requests of ours it is. */
 static int
 read_request(struct jval object, struct open_request *r, uint64_t *n,
-             enum remote_kind *kind, struct err *err)
+             struct err *err)
 {
     const char *command;
     struct jval v;
@@ -119,11 +120,7 @@ read_request(struct jval object, struct open_request *r, uint64_t *n,
     command = find_command(object, err);
     if (command == NULL)
         return -1;
-    *kind = strcmp(command, "ask") == 0 ? REMOTE_ASK
-            : strcmp(command, "tell") == 0 && !jval_get(object, "again", &v)
-                ? REMOTE_TELL
-                : REMOTE_OTHER;
-    if (*kind == REMOTE_ASK && jval_get(object, "n", &v) &&
+    if (strcmp(command, "ask") == 0 && jval_get(object, "n", &v) &&
         (!jval_uint(v, n) || *n < 1 || *n > ASKS_MAX))
         return err_set(err, ERR_INPUT, "n: expected an integer from 1 to %d",
                        ASKS_MAX);
@@ -144,14 +141,14 @@ write_request(struct jval object, struct buf *out)
 
 static int
 send_request(struct stdio *s, const struct open_request *how,
-             const char *object, enum remote_kind kind, struct err *err)
+             const char *object, struct err *err)
 {
     struct open_request *r = malloc(sizeof *r);
 
     if (r == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     *r = *how;
-    if (remote_send(&s->remote, object, kind, &r->remote_id, err) != 0) {
+    if (remote_send(&s->remote, object, &r->remote_id, err) != 0) {
         free(r);
         return -1;
     }
@@ -167,21 +164,20 @@ take_line(struct stdio *s, const char *line, size_t len)
     struct json *doc = json_parse(line, len, JSON_UNIQUE, &err);
     struct open_request r = {.next = NULL};
     struct buf object;
-    enum remote_kind kind = REMOTE_OTHER;
     uint64_t n = 0;
     int rc = -1;
 
     buf_init(&object, CONTROL_LINE_MAX);
     if (doc != NULL)
-        rc = read_request(json_root(doc), &r, &n, &kind, &err);
+        rc = read_request(json_root(doc), &r, &n, &err);
     if (rc == 0) {
         write_request(json_root(doc), &object);
         rc = buf_check(&object, "the request", &err);
     }
     for (; rc == 0 && n > 0; n--)
-        rc = send_request(s, &r, buf_text(&object), kind, &err);
+        rc = send_request(s, &r, buf_text(&object), &err);
     if (rc != 0)
-        print(s, &r, (struct jval){NULL}, &err, false);
+        print(s, &r, &(struct remote_answer){.err = &err});
     buf_fini(&object);
     json_free(doc);
 }
@@ -192,8 +188,8 @@ refuse_long(struct stdio *s)
     struct err err = {0};
 
     err_set(&err, ERR_INPUT, "a line of more than %d bytes", CONTROL_LINE_MAX);
-    print(s, &(struct open_request){.next = NULL}, (struct jval){NULL}, &err,
-          false);
+    print(s, &(struct open_request){.next = NULL},
+          &(struct remote_answer){.err = &err});
 }
 
 /* Takes the lines that have ended; at the end of input the last one has. */

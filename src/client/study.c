@@ -42,7 +42,7 @@ struct tp_trial {
     struct jval answer, parameters; /* in doc */
     char *text;                     /* the parameters */
     long number;
-    uint64_t n_reports;
+    uint64_t attempt, n_reports;
 };
 
 /* ---- errors ---- */
@@ -220,7 +220,7 @@ begin_about(struct request *r, const char *command, long number)
 /* Sends it, waits for the answer, and frees it; `doc` is to be freed where it
  * is not NULL. */
 static int
-ask(struct tp_study *s, struct request *r, bool again, struct json **doc,
+ask(struct tp_study *s, struct request *r, struct json **doc,
     struct jval *answer)
 {
     struct json *own = NULL;
@@ -230,8 +230,7 @@ ask(struct tp_study *s, struct request *r, bool again, struct json **doc,
     json_end(&r->w);
     rc = buf_check(&r->text, "the request", &s->err);
     if (rc == 0)
-        rc = remote_ask(&s->remote, buf_text(&r->text), again, &own, &v,
-                        &s->err);
+        rc = remote_ask(&s->remote, buf_text(&r->text), &own, &v, &s->err);
     buf_fini(&r->text);
     if (doc != NULL)
         *doc = own, *answer = v;
@@ -254,8 +253,8 @@ tp_study_ask_begin(struct tp_study *study)
         return 0;
     begin(&r, "ask");
     json_end(&r.w);
-    rc = remote_send(&study->remote, buf_text(&r.text), REMOTE_ASK,
-                     &study->ask.id, &study->err);
+    rc = remote_send(&study->remote, buf_text(&r.text), &study->ask.id,
+                     &study->err);
     buf_fini(&r.text);
     if (rc != 0)
         return code_of(&study->err);
@@ -286,6 +285,8 @@ make_trial(struct tp_study *s, struct json *doc, struct jval answer)
         return NULL;
     }
     t->number = (long)number;
+    if (jval_get(answer, "attempt", &v))
+        jval_uint(v, &t->attempt);
     t->text = jval_copy_text(t->parameters);
     if (t->text == NULL) {
         err_set(&s->err, ERR_MEMORY, "out of memory");
@@ -351,7 +352,7 @@ tp_study_tell(struct tp_study *study, long number, double value)
     if (!is_ours(study))
         return TP_STUDY_USAGE;
     value_add(begin_about(&r, "tell", number), "value", value);
-    return ask(study, &r, true, NULL, NULL);
+    return ask(study, &r, NULL, NULL);
 }
 
 int
@@ -363,7 +364,7 @@ tp_study_tell_json(struct tp_study *study, long number, const char *json)
         return TP_STUDY_USAGE;
     if (value_add_text(begin_about(&r, "tell", number), "value", json,
                        &study->err) == 0)
-        return ask(study, &r, true, NULL, NULL);
+        return ask(study, &r, NULL, NULL);
     buf_fini(&r.text);
     return code_of(&study->err);
 }
@@ -377,7 +378,7 @@ tp_study_fail(struct tp_study *study, long number, const char *why)
         return TP_STUDY_USAGE;
     json_add_text(begin_about(&r, "tell", number), "failed",
                   why != NULL ? why : "");
-    return ask(study, &r, true, NULL, NULL);
+    return ask(study, &r, NULL, NULL);
 }
 
 int
@@ -388,7 +389,7 @@ tp_study_end(struct tp_study *study, long number)
     if (!is_ours(study))
         return TP_STUDY_USAGE;
     begin_about(&r, "tell", number);
-    return ask(study, &r, true, NULL, NULL);
+    return ask(study, &r, NULL, NULL);
 }
 
 /* Adds the parameters, which must be JSON: else the line would not be. */
@@ -433,7 +434,7 @@ tp_study_enqueue(struct tp_study *study, const char *parameters, long *number)
         buf_fini(&r.text);
         return code_of(&study->err);
     }
-    rc = ask(study, &r, false, &doc, &answer);
+    rc = ask(study, &r, &doc, &answer);
     if (rc == 0 && number != NULL)
         *number = added_number(answer);
     json_free(doc);
@@ -605,6 +606,15 @@ tp_trial_text(struct tp_trial *trial, const char *name, char *out, size_t size)
 
 /* ---- reports ---- */
 
+static struct json_writer *
+begin_of(struct request *r, const char *command, const struct tp_trial *t)
+{
+    struct json_writer *w = begin_about(r, command, t->number);
+
+    json_add_unsigned(w, "attempt", t->attempt);
+    return w;
+}
+
 static int
 ask_stop(struct tp_study *s, struct request *r)
 {
@@ -616,7 +626,7 @@ ask_stop(struct tp_study *s, struct request *r)
     };
     struct json *doc;
     struct jval answer;
-    int rc = ask(s, r, false, &doc, &answer);
+    int rc = ask(s, r, &doc, &answer);
 
     for (int i = 1; rc == 0 && i <= TP_STUDY_FINISH; i++)
         if (strcmp(jval_text_of(answer, "stop"), words[i]) == 0)
@@ -634,7 +644,7 @@ tp_trial_report(struct tp_trial *trial, double value)
 
     if (!is_ours(trial->study))
         return TP_STUDY_USAGE;
-    w = begin_about(&r, "report", trial->number);
+    w = begin_of(&r, "report", trial);
     value_add(w, "value", value);
     json_add_unsigned(w, "sequence", trial->n_reports);
     rc = ask_stop(trial->study, &r);
@@ -650,6 +660,6 @@ tp_trial_should_stop(struct tp_trial *trial)
 
     if (!is_ours(trial->study))
         return TP_STUDY_USAGE;
-    begin_about(&r, "look", trial->number);
+    begin_of(&r, "look", trial);
     return ask_stop(trial->study, &r);
 }

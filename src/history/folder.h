@@ -7,7 +7,8 @@
  *   import.jsonl        the trials that it was told of first: imports.h;
  *   import.N.jsonl      those that came later, in their order
  *   import.new          the same, not taken yet: by `tunepipe import`
- *   added.jsonl         the trials that `tunepipe trial add` and `retry` added
+ *   added.jsonl         the trials that `tunepipe trial add` and `retry`, and
+ *                       clients of a study added: these with their tags
  *   experiment.json     name, seed, direction, keys that the command line gave
  *                       (config/overrides.h); the manager holds a lock on it
  *                       while it lives

@@ -268,25 +268,32 @@ check_takes_trials(const struct manager *m, struct err *err)
                        : "the experiment takes no more trials");
 }
 
-/* {"parameters": [{...}, ...]}: a new trial for each set. */
+/* {"parameters": [{...}, ...]}: a new trial for each set; with a "tag" and
+ * "again", for each that was not added under that. */
 static int
 commands_add(void *ctx, const struct control_request *request,
              struct buf *reply, struct err *err)
 {
     struct manager *m = ctx;
     struct json_writer w;
-    struct jval list;
+    const char *tag = NULL;
+    bool again = false;
+    struct jval list, v;
     int rc;
 
     if (!jval_get(request->object, "parameters", &list) ||
         jval_type(list) != JSON_ARRAY || jval_count(list) == 0)
         return err_set(err, ERR_INPUT,
                        "parameters: expected an array of sets of parameters");
+    if (jval_get(request->object, "tag", &v) && !jval_string(v, &tag, NULL))
+        return err_set(err, ERR_INPUT, "tag: expected a text");
+    if (jval_get(request->object, "again", &v) && !jval_bool(v, &again))
+        return err_set(err, ERR_INPUT, "again: expected true or false");
     if (check_takes_trials(m, err) != 0)
         return -1;
     w = json_begin_object(reply);
     json_open_array(&w, "trials");
-    rc = custom_trials(&m->custom, list, reply, err);
+    rc = custom_trials(&m->custom, list, tag, again, &w, err);
     json_end(&w);
     if (rc == 0)
         starting_go(&m->starting);
@@ -311,11 +318,11 @@ commands_retry(void *ctx, const struct control_request *request,
     json_open_array(&w, "trials");
     if (jval_get(request->object, "trials", &list) &&
         jval_string(list, &word, NULL) && strcmp(word, "failed") == 0) {
-        rc = repeat_failed(&m->repeat, reply, &n, err);
+        rc = repeat_failed(&m->repeat, &w, &n, err);
     } else {
         rc = read_trials(m, request->object, &list, check_begun, err);
         if (rc == 0)
-            rc = repeat_named(&m->repeat, list, reply, err);
+            rc = repeat_named(&m->repeat, list, &w, err);
     }
     json_end(&w);
     if (rc == 0)
@@ -638,7 +645,7 @@ static const struct control_command table[] = {
      commands_update},
     {"kill", {"trials"}, commands_kill},
     {"retry", {"trials"}, commands_retry},
-    {"add", {"parameters"}, commands_add},
+    {"add", {"parameters", "tag", "again"}, commands_add},
     {"why", {"trial"}, commands_why},
     {"import", {NULL}, commands_import}, /* what lies in FOLDER_IMPORT_NEW */
     {"pause", {NULL}, commands_pause},

@@ -199,6 +199,16 @@ queue_all(struct custom_batch *b, struct json_writer *ids)
     buf_fini(&to.list);
 }
 
+/* To the object that ends the buffer. */
+static void
+add_tag(struct buf *out, const char *tag)
+{
+    struct json_writer w = json_reopen_object(out);
+
+    json_add_text(&w, "tag", tag);
+    json_close(&w);
+}
+
 /* Keeps their records: what was promised to the user is begun by the next
  * manager, should this one and its dispatcher die before it is on record.  Each
  * line has its end before it, so that a torn one costs itself. */
@@ -222,6 +232,8 @@ keep(const struct custom_batch *b, struct err *err)
     for (const struct trial *t = b->first; t != NULL; t = t->next) {
         buf_add_char(&lines, '\n');
         buf_add(&lines, t->record, t->record_len);
+        if (b->tag != NULL)
+            add_tag(&lines, b->tag);
     }
     rc = buf_check(&lines, "the parameters", err);
     if (rc == 0)
@@ -235,11 +247,10 @@ keep(const struct custom_batch *b, struct err *err)
 }
 
 int
-custom_end(struct custom_batch *b, struct buf *ids, struct err *err)
+custom_end(struct custom_batch *b, struct json_writer *ids, struct err *err)
 {
     struct coordinator *limits = b->of->coordinator;
     uint64_t most = b->of->scheduler->max_trials;
-    struct json_writer w = json_begin(ids);
 
     if (b->n == 0)
         return 0;
@@ -250,7 +261,7 @@ custom_end(struct custom_batch *b, struct buf *ids, struct err *err)
             coordinator_limit(limits, most, 0, NULL);
         return -1;
     }
-    queue_all(b, &w);
+    queue_all(b, ids);
     return 0;
 }
 
@@ -269,17 +280,60 @@ complete(const struct space *space, uint64_t seed, struct jval given,
                                err);
 }
 
+/* The lines that were kept, to be freed; NULL: there are none. */
+static char *
+read_kept(const struct custom *c)
+{
+    char *path = file_join(c->folder->path, FOLDER_ADDED), *lines = NULL;
+    struct buf text;
+
+    buf_init(&text, 2 * KEPT_MAX);
+    if (path != NULL && file_read_plain(path, KEPT_MAX, &text, NULL) == 0 &&
+        text.len > 0)
+        lines = buf_take(&text);
+    free(path);
+    buf_fini(&text);
+    return lines;
+}
+
+/* Appends the ids of the trials that were kept under a tag: how many. */
+static size_t
+write_tagged(const struct custom *c, const char *tag, struct json_writer *ids)
+{
+    char *lines = read_kept(c), id[ID_TEXT], *line;
+    size_t n = 0;
+
+    for (char *at = lines; at != NULL && (line = strsep(&at, "\n")) != NULL;) {
+        struct suggestion s;
+        uint64_t number;
+
+        if (suggestion_read(line, strlen(line), &s, NULL) != 0)
+            continue;
+        if (strcmp(jval_text_of(json_root(s.doc), "tag"), tag) == 0 &&
+            live_knows_id(c->live, s.id, &number)) {
+            snprintf(id, sizeof id, "%05llu", (unsigned long long)number);
+            json_add_text(ids, NULL, id);
+            n++;
+        }
+        suggestion_fini(&s);
+    }
+    free(lines);
+    return n;
+}
+
 int
-custom_trials(struct custom *c, struct jval list, struct buf *ids,
-              struct err *err)
+custom_trials(struct custom *c, struct jval list, const char *tag, bool again,
+              struct json_writer *ids, struct err *err)
 {
     struct custom_batch b = custom_begin(c);
     size_t n = jval_count(list);
+    size_t done = again && tag != NULL ? write_tagged(c, tag, ids) : 0;
     struct buf set;
-    int rc = custom_check_open(c, err);
+    int rc = done < n ? custom_check_open(c, err) : 0;
 
+    b.tag = tag;
     buf_init(&set, RECORD_MAX);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    for (size_t i = done; rc == 0 && i < n; i++) {
         buf_clear(&set);
         rc = complete(c->launch->space, c->folder->seed, jval_at(list, i), b.id,
                       &set, err);
@@ -331,28 +385,20 @@ static void
 take_kept(struct custom_batch *b)
 {
     const struct custom *c = b->of;
-    char *path = file_join(c->folder->path, FOLDER_ADDED);
-    char *rest = NULL, *line;
-    struct buf text;
+    char *lines = read_kept(c), *line;
 
-    buf_init(&text, 2 * KEPT_MAX);
-    if (path != NULL && file_read_plain(path, KEPT_MAX, &text, NULL) == 0 &&
-        text.len > 0)
-        rest = buf_take(&text);
-    for (char *at = rest; at != NULL && (line = strsep(&at, "\n")) != NULL;) {
+    for (char *at = lines; at != NULL && (line = strsep(&at, "\n")) != NULL;) {
         uint64_t number = c->live->n_numbers + b->n;
         size_t len = strlen(line);
         struct suggestion s;
 
         if (len == 0 || suggestion_read(line, len, &s, NULL) != 0)
             continue;
-        if (!live_knows_id(c->live, s.id))
+        if (!live_knows_id(c->live, s.id, NULL))
             add(b, trial_of(number, line, len, &s), NULL);
         suggestion_fini(&s);
     }
-    free(rest);
-    free(path);
-    buf_fini(&text);
+    free(lines);
 }
 
 void
@@ -363,7 +409,7 @@ custom_begin_rest(struct custom *c)
 
     for (size_t i = 0; i < c->x->n_enqueued; i++) {
         snprintf(id, sizeof id, "%zu", i);
-        if (!live_knows_id(c->live, id))
+        if (!live_knows_id(c->live, id, NULL))
             enqueue(&b, i);
     }
     take_kept(&b);

@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,7 +61,8 @@ struct custom_batch {
     struct custom *of;
     struct trial *first, *last; /* by `next` */
     size_t n;
-    uint64_t id; /* the next parameter_id */
+    uint64_t id;     /* the next parameter_id */
+    const char *tag; /* by which it is known if it is added again, or NULL */
 };
 
 /* -1: no trial can be added. */
@@ -74,14 +76,17 @@ int custom_check_open(const struct custom *c, struct err *err);
 struct custom_batch custom_begin(struct custom *c);
 int custom_add(struct custom_batch *b, const char *parameters,
                const char *source, struct err *err);
-int custom_end(struct custom_batch *b, struct buf *ids, struct err *err);
+int custom_end(struct custom_batch *b, struct json_writer *ids,
+               struct err *err);
 void custom_drop(struct custom_batch *b);
 
 /* The user adds trials: `list`, an array of sets of parameters, all of them or,
  * -1, none.  What a set lacks is drawn from the prior by the seed that its
- * trial has.  Their ids are appended to `ids`, as members of an array. */
-int custom_trials(struct custom *c, struct jval list, struct buf *ids,
-                  struct err *err);
+ * trial has.  Their ids are appended to `ids`, as members of an array. `again`:
+ * the same was said before, under this tag, and perhaps done: once is enough.
+ */
+int custom_trials(struct custom *c, struct jval list, const char *tag,
+                  bool again, struct json_writer *ids, struct err *err);
 
 /* The dispatcher has accepted the search space: begins what no manager has
  * begun yet of the configuration's `enqueue`, within maxTrialNumber, set i with

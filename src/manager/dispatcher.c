@@ -710,7 +710,7 @@ take_trial(struct dispatcher *d, const struct frame *frame)
         return;
     }
     lockstep_came(&d->delivery->lockstep);
-    if (live_knows_id(d->live, record.id)) {
+    if (live_knows_id(d->live, record.id, NULL)) {
         scheduler_repeated(d->scheduler); /* it was sent twice */
     } else if (scheduler_take(d->scheduler)) {
         t = trial_of(d->live->n_numbers, frame->payload, frame->len, &record);

@@ -25,7 +25,8 @@ live_note(struct live *l, uint64_t number, const char *parameter_id)
 {
     if (number >= l->n_numbers)
         l->n_numbers = number + 1;
-    remember(l, &l->parameter_ids, parameter_id, strlen(parameter_id), l);
+    remember(l, &l->parameter_ids, parameter_id, strlen(parameter_id),
+             (void *)(uintptr_t)(number + 1));
 }
 
 void
@@ -98,10 +99,14 @@ live_by_id(const struct live *l, const char *id)
 }
 
 bool
-live_knows_id(const struct live *l, const char *parameter_id)
+live_knows_id(const struct live *l, const char *parameter_id, uint64_t *number)
 {
-    return map_get(&l->parameter_ids, parameter_id, strlen(parameter_id)) !=
-           NULL;
+    const void *value =
+        map_get(&l->parameter_ids, parameter_id, strlen(parameter_id));
+
+    if (value != NULL && number != NULL)
+        *number = (uintptr_t)value - 1;
+    return value != NULL;
 }
 
 /* ---- states, and the slots that are held in them ---- */

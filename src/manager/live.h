@@ -21,7 +21,8 @@ struct live {
     struct map by_number;
     uint64_t running, preparing; /* so many slots are held */
     uint64_t n_numbers;          /* given so far, from 0 on */
-    struct map parameter_ids;    /* as JSON text, of all trials so far */
+    struct map parameter_ids;    /* of all trials so far, as JSON text: each has
+                                    its trial's number + 1 for a value */
 };
 
 void live_fini(struct live *l); /* the trials are the caller's */
@@ -39,7 +40,9 @@ struct trial *live_by_id(const struct live *l, const char *id);
 
 /* There was a trial with this number and these parameters, live or not. */
 void live_note(struct live *l, uint64_t number, const char *parameter_id);
-bool live_knows_id(const struct live *l, const char *parameter_id);
+/* *number is the trial's, unless NULL. */
+bool live_knows_id(const struct live *l, const char *parameter_id,
+                   uint64_t *number);
 
 /* The trial enters the state that the event leads to, or that it was judged to
  * come to; the slots are counted with it. */

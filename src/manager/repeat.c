@@ -65,7 +65,7 @@ add_named(const struct repeat *r, struct jval list, const struct results *all,
 }
 
 int
-repeat_named(struct repeat *r, struct jval list, struct buf *ids,
+repeat_named(struct repeat *r, struct jval list, struct json_writer *ids,
              struct err *err)
 {
     struct custom_batch b = custom_begin(r->custom);
@@ -132,7 +132,8 @@ note_all(struct map *last, const struct repeat *r, const struct results *all,
 }
 
 int
-repeat_failed(struct repeat *r, struct buf *ids, size_t *n, struct err *err)
+repeat_failed(struct repeat *r, struct json_writer *ids, size_t *n,
+              struct err *err)
 {
     struct custom_batch b = custom_begin(r->custom);
     struct map last = {0};
@@ -159,12 +160,14 @@ repeat_failed(struct repeat *r, struct buf *ids, size_t *n, struct err *err)
 int
 repeat_all(struct repeat *r, struct err *err)
 {
+    struct json_writer w;
     struct buf ids;
     size_t n;
     int rc;
 
     buf_init(&ids, IDS_MAX);
-    rc = repeat_failed(r, &ids, &n, err);
+    w = json_begin(&ids);
+    rc = repeat_failed(r, &w, &n, err);
     if (rc == 0)
         progress_say(r->progress,
                      "tunepipe: %zu trials that failed run again%s%s", n,

@@ -25,12 +25,12 @@ struct repeat {
 
 /* "trials", an array of numbers: all of them or, -1, none.  The new ones' ids
  * are appended to `ids`, as members of an array. */
-int repeat_named(struct repeat *r, struct jval list, struct buf *ids,
+int repeat_named(struct repeat *r, struct jval list, struct json_writer *ids,
                  struct err *err);
 
 /* All that failed, were lost or out of memory, and whose parameters no later
  * trial has; there may be none.  *n: how many. */
-int repeat_failed(struct repeat *r, struct buf *ids, size_t *n,
+int repeat_failed(struct repeat *r, struct json_writer *ids, size_t *n,
                   struct err *err);
 
 /* The same where an experiment goes on, said to the user. */

@@ -335,7 +335,7 @@ restore_custom(const struct restoring *r)
         struct trial *t;
 
         if (!p->added || p->id != NULL || p->record == NULL ||
-            live_knows_id(&m->live, p->parameter_id) ||
+            live_knows_id(&m->live, p->parameter_id, NULL) ||
             suggestion_read(p->record, strlen(p->record), &s, NULL) != 0)
             continue;
         t = trial_of(m->live.n_numbers, p->record, strlen(p->record), &s);

@@ -90,6 +90,104 @@ shows_its_names_only() {
     has dynamic 'soname: [libtunepipe-study.so.0]'
 }
 
+# An ask that is answered by a server's last breath: what was given is not lost,
+# and another study of the same process keeps what it has.
+answers_are_lost() {
+    cat > "$work/lost.c" << 'C'
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <tunepipe/study.h>
+
+static int
+failed(struct tp_study *study, const char *what)
+{
+    printf("%s: %s\n", what, tp_study_why(study));
+    return 1;
+}
+
+/* Begins an ask, takes its answer out of the socket, and kills the server,
+ * which is stopped meanwhile: else the answer might be heard at once. */
+static int
+lose(struct tp_study *study)
+{
+    struct sockaddr_un peer;
+    struct pollfd p[64];
+    char text[4096];
+    int i;
+
+    if (system("kill -STOP $(cat s/manager.pid)") != 0 ||
+        tp_study_ask_begin(study) != 0 ||
+        system("kill -CONT $(cat s/manager.pid)") != 0)
+        return -1;
+    for (i = 0; i < 64; i++) {
+        socklen_t len = sizeof peer;
+        int is_ours =
+            i > 2 && getpeername(i, (struct sockaddr *)&peer, &len) == 0;
+
+        p[i].events = POLLIN;
+        p[i].fd = is_ours ? i : -1;
+    }
+    if (poll(p, 64, -1) != 1)
+        return -1;
+    for (i = 0; i < 64; i++)
+        if (p[i].fd >= 0 && p[i].revents != 0 &&
+            recv(i, text, sizeof text, 0) < 10)
+            return -1;
+    return system("kill -KILL $(cat s/manager.pid)");
+}
+
+int
+main(void)
+{
+    struct tp_study *study[2];
+    struct tp_trial *trial[4];
+    char why[200];
+    long number = -1;
+    int i;
+
+    for (i = 0; i < 2; i++)
+        if (tp_study_open(&study[i], "s", "c.yml", why, sizeof why) != 0 ||
+            tp_study_ask(study[i], &trial[i]) != 0)
+            return failed(study[i], "ask");
+    if (lose(study[0]))
+        return failed(study[0], "lose");
+    if (tp_study_tell(study[0], 0, 0) != 0)
+        return failed(study[0], "tell");
+    if (tp_study_enqueue(study[0], "{\"x\": 0.5}", &number) != 0 || number != 3)
+        return failed(study[0], "enqueue");
+    for (i = 2; i < 4; i++) {
+        if (tp_study_ask(study[0], &trial[i]) != 0 ||
+            tp_trial_number(trial[i]) != i)
+            return failed(study[0], "what was lost");
+        if (tp_study_tell(study[0], i, i) != 0)
+            return failed(study[0], "tell");
+    }
+    tp_study_close(study[0]);
+    if (tp_trial_report(trial[1], 1) != TP_STUDY_GO ||
+        tp_study_tell(study[1], 1, 1) != 0)
+        return failed(study[1], "the other one's");
+    tp_study_close(study[1]);
+    for (i = 0; i < 4; i++)
+        tp_trial_free(trial[i]);
+    return 0;
+}
+C
+    cat > c.yml << 'Y'
+searchSpace: {x: {_type: uniform, _value: [0, 1]}}
+direction: minimize
+tuner: {name: random}
+seed: 1
+Y
+    source=lost
+    build "${CC:-cc}" -std=c90 -D_GNU_SOURCE || return 1
+    ./program > out 2> err || fail "$(cat out err)" || return 1
+    "$T" show --json s > show.json || return 1
+    count 4 succeeded && replays_study
+}
+
 # A server that is killed between any two calls: nothing is lost or doubled.
 # What it starts has ended by then, and the event loop goes on.
 servers_die() {
@@ -156,7 +254,19 @@ main(void)
     rc = tp_study_tell(study, 99, 1);
     if (rc != TP_STUDY_REFUSED)
         return failed(study, "no such trial");
-    tp_study_close(study);
+    /* What it has is given to others when it is closed, server or none. */
+    for (i = 0; i < 2; i++) {
+        struct tp_trial *trial;
+
+        if (i == 1 && tp_study_open(&study, "s", NULL, why, sizeof why) != 0)
+            return failed(study, "open");
+        if (tp_study_ask(study, &trial) != 0 || tp_trial_number(trial) != 5)
+            return failed(study, "what was left");
+        tp_trial_free(trial);
+        if (i == 0 && system("kill -KILL $(cat s/manager.pid)") != 0)
+            return 1;
+        tp_study_close(study);
+    }
     rc = tp_study_open(&study, "s", "other.yml", why, sizeof why);
     if (rc != TP_STUDY_CONFIG || strstr(why, "searchSpace") == NULL)
         printf("%d: %s\n", rc, why);
@@ -186,4 +296,5 @@ check "the example linked statically" linked_statically
 check "both headers" both_headers
 check "shows its names only" shows_its_names_only
 check "servers die" servers_die
+check "answers are lost" answers_are_lost
 finish

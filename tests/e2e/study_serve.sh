@@ -221,6 +221,33 @@ E
 }
 check "a trial is told by the attempt that it runs as" attempts
 
+# Who has lost the answer adds once more, under the same tag.
+added_once() {
+    study
+    client << 'E' && over && count 4 succeeded
+c = Client("study", "--config", "study.yml")
+one, other, third = {"x": 0.5}, {"x": 0.25}, {"x": 0.75}
+assert c("add", parameters=[one], tag="a")["trials"] == ["00000"]
+assert c("add", parameters=[one], tag="b", again=True)["trials"] == ["00001"]
+c("ask")
+c("tell", trial=0, value=0.5)
+c.kill_server()
+c = Client("study")
+for i in range(2):
+    assert c("add", parameters=[one], tag="a", again=True)["trials"] == ["00000"]
+# A part of it was kept.
+for i in range(2):
+    said = c("add", parameters=[one, other, third], tag="b", again=True)
+    assert said["trials"] == ["00001", "00002", "00003"], said
+for value in 0.5, 0.25, 0.75:
+    trial = c("ask")
+    assert trial["parameters"]["x"] == value, trial
+    c("tell", trial=trial["trial"], value=value)
+assert "tag: " in c.try_("add", parameters=[one], tag=1)["error"]
+E
+}
+check "what is added once more is there once" added_once
+
 # Once more than it may fail, whoever dies in between.
 retried() {
     study 'onFailure: {retry: 2, backoff: 0.1s}' 'maxTrialNumber: 1'

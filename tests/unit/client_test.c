@@ -42,12 +42,13 @@ answer_trial(void *ctx, const struct control_request *request,
 {
     (void)ctx, (void)err;
     note(request);
-    buf_add_text(reply,
-                 "{\"trial\": 3, \"parameters\": {\"lr\": 0.5, \"n\": 4, "
-                 "\"whole\": 2.0, \"act\": \"relu\", \"a/b\": 7, "
-                 "\"opt\": {\"_name\": \"sgd\", \"m\": {\"k\": 0.25}}}, "
-                 "\"folder\": \"/f\", \"budget\": 9, \"step\": 3, "
-                 "\"restore_dir\": \"/r\"}");
+    buf_add_text(
+        reply,
+        "{\"trial\": 3, \"parameters\": {\"lr\": 0.5, \"n\": 4, "
+        "\"whole\": 2.0, \"act\": \"relu\", \"a/b\": 7, "
+        "\"opt\": {\"_name\": \"sgd\", \"m\": {\"k\": 0.25}}}, "
+        "\"folder\": \"/f\", \"attempt\": 2, \"budget\": 9, \"step\": 3, "
+        "\"restore_dir\": \"/r\"}");
     return 0;
 }
 
@@ -80,6 +81,14 @@ refuse(void *ctx, const struct control_request *request, struct buf *reply,
     return err_set(err, ERR_INPUT, "not so");
 }
 
+static int
+answer_gone(void *ctx, const struct control_request *request, struct buf *reply,
+            struct err *err)
+{
+    refuse(ctx, request, reply, err);
+    return CONTROL_GONE;
+}
+
 /* Never. */
 static int
 answer_later(void *ctx, const struct control_request *request,
@@ -100,18 +109,22 @@ static void
 open_server(struct control_server *server)
 {
     static const struct control_command commands[] = {
-        {"ask", {NULL}, answer_trial},
-        {"tell", {"trial", "value", "failed", "again"}, answer_nothing},
-        {"report", {"trial", "value", "sequence"}, answer_later},
-        {"look", {"trial"}, answer_stop},
-        {"add", {"parameters"}, refuse},
-        {"leave", {NULL}, answer_nothing},
+        {"ask", {"client"}, answer_trial},
+        {"tell",
+         {"trial", "attempt", "value", "failed", "again"},
+         answer_nothing},
+        {"report", {"trial", "attempt", "value", "sequence"}, answer_later},
+        {"look", {"trial", "attempt"}, answer_stop},
+        {"add", {"parameters", "tag", "again"}, refuse},
+        {"why", {"trial"}, answer_gone},
+        {"release", {"client", "but"}, answer_nothing},
+        {"leave", {"client"}, answer_nothing},
     };
-    static const struct control_service service = {.commands = commands,
-                                                   .n_commands = 6,
-                                                   .clients_max =
-                                                       CONTROL_CLIENTS_MAX,
-                                                   .cancel = cancel};
+    static const struct control_service service = {
+        .commands = commands,
+        .n_commands = sizeof commands / sizeof *commands,
+        .clients_max = CONTROL_CLIENTS_MAX,
+        .cancel = cancel};
 
     buf_init(&taken, 1 << 20);
     CHECK(control_server_open(server, ".", &service, NULL) == 0);
@@ -124,6 +137,7 @@ struct heard {
     uint64_t last;
     char text[ERR_TEXT_MAX]; /* an answer, or an error */
     enum err_code code;
+    bool gone;
 };
 
 static void
@@ -135,6 +149,7 @@ hear(void *ctx, struct remote_answer *answer)
     h->n++;
     h->last = answer->id;
     h->code = answer->err != NULL ? answer->err->code : ERR_NONE;
+    h->gone = answer->gone;
     value = answer->err == NULL ? jval_copy_text(answer->value) : NULL;
     snprintf(h->text, sizeof h->text, "%s",
              value != NULL ? value : answer->err->text);
@@ -203,14 +218,13 @@ TEST(client_hears_answers_by_their_ids)
 
     open_server(&server);
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
-    CHECK(remote_send(&r, WAIT, REMOTE_OTHER, &waits, NULL) == 0);
-    CHECK(remote_send(&r, LOOK, REMOTE_OTHER, &look, NULL) == 0);
+    CHECK(remote_send(&r, WAIT, &waits, NULL) == 0);
+    CHECK(remote_send(&r, LOOK, &look, NULL) == 0);
     go_on(&r, &server);
     CHECK_EQ(heard.n, 1);
     CHECK_EQ(heard.last, look);
     CHECK_STR(heard.text, "{\"stop\": \"finish\"}");
-    CHECK(remote_send(&r, "{\"command\": \"add\"}", REMOTE_OTHER, &add, NULL) ==
-          0);
+    CHECK(remote_send(&r, "{\"command\": \"add\"}", &add, NULL) == 0);
     go_on(&r, &server);
     CHECK_EQ(heard.n, 2);
     CHECK_EQ(heard.last, add);
@@ -231,11 +245,11 @@ TEST(client_says_again_what_a_server_left_unanswered)
     program_is("exit 0");
     open_server(&server);
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
-    CHECK(remote_send(&r, LOOK, REMOTE_OTHER, &id, NULL) == 0);
+    CHECK(remote_send(&r, LOOK, &id, NULL) == 0);
     go_on(&r, &server);
     CHECK_EQ(heard.n, 1);
-    CHECK(remote_send(&r, WAIT, REMOTE_OTHER, &id, NULL) == 0);
-    CHECK(remote_send(&r, TELL, REMOTE_TELL, &id, NULL) == 0);
+    CHECK(remote_send(&r, WAIT, &id, NULL) == 0);
+    CHECK(remote_send(&r, TELL, &id, NULL) == 0);
     CHECK(remote_turn(&r, false, NULL) == 0);
     control_server_close(&server);
     buf_fini(&taken);
@@ -249,6 +263,66 @@ TEST(client_says_again_what_a_server_left_unanswered)
               "{\"command\": \"report\", \"trial\": 3, \"id\": 2}\n"
               "{\"command\": \"tell\", \"trial\": 3, \"id\": 3, \"again\": "
               "true}\n");
+    remote_close(&r, false);
+    control_server_close(&server);
+    buf_fini(&taken);
+}
+
+/* Trials that it was given and has not heard of are given back, what is said of
+ * the others names their attempt. */
+TEST(client_gives_back_what_it_was_not_told_of)
+{
+    struct control_server server;
+    struct heard heard = {0};
+    struct remote r;
+    uint64_t id;
+    char text[400];
+
+    program_is("exit 0");
+    open_server(&server);
+    CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
+    CHECK(remote_send(&r, "{\"command\": \"ask\"}", &id, NULL) == 0);
+    go_on(&r, &server);
+    CHECK(remote_send(&r, "{\"command\": \"why\", \"trial\": 3}", &id, NULL) ==
+          0);
+    go_on(&r, &server);
+    CHECK(heard.gone);
+    CHECK(remote_send(&r, LOOK, &id, NULL) == 0);
+    go_on(&r, &server);
+    CHECK(!heard.gone);
+    CHECK(remote_send(&r, WAIT, &id, NULL) == 0);
+    CHECK(remote_send(&r, "{\"command\": \"add\"}", &id, NULL) == 0);
+    CHECK(remote_turn(&r, false, NULL) == 0);
+    snprintf(text, sizeof text,
+             "{\"command\": \"ask\", \"id\": 1, \"client\": %llu}\n"
+             "{\"command\": \"why\", \"trial\": 3, \"id\": 2}\n"
+             "{\"command\": \"look\", \"trial\": 3, \"id\": 3, "
+             "\"attempt\": 2}\n",
+             (unsigned long long)(uintptr_t)&r);
+    CHECK_STR(buf_text(&taken), text);
+    control_server_close(&server);
+    buf_fini(&taken);
+    open_server(&server);
+    CHECK(remote_turn(&r, false, NULL) == 0);
+    await_start(&r);
+    go_on(&r, &server);
+    CHECK(remote_send(&r, TELL, &id, NULL) == 0);
+    go_on(&r, &server);
+    CHECK(remote_send(&r, TELL, &id, NULL) == 0);
+    go_on(&r, &server);
+    snprintf(text, sizeof text,
+             "{\"command\": \"release\", \"id\": 0, \"client\": %llu, "
+             "\"but\": [3]}\n"
+             "{\"command\": \"report\", \"trial\": 3, \"id\": 4, "
+             "\"attempt\": 2}\n"
+             "{\"command\": \"add\", \"id\": 5, \"tag\": \"",
+             (unsigned long long)(uintptr_t)&r);
+    CHECK_HAS(buf_text(&taken), text);
+    CHECK_HAS(buf_text(&taken),
+              "\", \"again\": true}\n"
+              "{\"command\": \"tell\", \"trial\": 3, \"id\": 6, "
+              "\"attempt\": 2}\n"
+              "{\"command\": \"tell\", \"trial\": 3, \"id\": 7}\n");
     remote_close(&r, false);
     control_server_close(&server);
     buf_fini(&taken);
@@ -270,14 +344,14 @@ TEST(client_is_told_why_there_is_no_server)
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
     control_server_close(&server);
     buf_fini(&taken);
-    CHECK(remote_send(&r, WAIT, REMOTE_OTHER, &id, NULL) == 0);
-    CHECK(remote_send(&r, TELL, REMOTE_TELL, &id, NULL) == 0);
+    CHECK(remote_send(&r, WAIT, &id, NULL) == 0);
+    CHECK(remote_send(&r, TELL, &id, NULL) == 0);
     hear_all(&r, &heard, 2);
     CHECK_EQ(heard.code, ERR_CONFIG);
     CHECK_STR(heard.text, "no luck");
     /* The next one tries again. */
     program_is("kill -9 $$");
-    CHECK(remote_send(&r, TELL, REMOTE_TELL, &id, NULL) == 0);
+    CHECK(remote_send(&r, TELL, &id, NULL) == 0);
     hear_all(&r, &heard, 3);
     CHECK_HAS(heard.text, "signal 9");
     remote_close(&r, false);
@@ -295,7 +369,7 @@ TEST(client_gives_up_on_servers_that_do_not_last)
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
     control_server_close(&server);
     buf_fini(&taken);
-    CHECK(remote_send(&r, TELL, REMOTE_TELL, &id, NULL) == 0);
+    CHECK(remote_send(&r, TELL, &id, NULL) == 0);
     hear_all(&r, &heard, 1);
     CHECK_EQ(heard.code, ERR_SYSTEM);
     CHECK_HAS(heard.text, "without an answer");
@@ -316,7 +390,7 @@ TEST(client_refuses_a_request_that_is_too_long)
     open_server(&server);
     CHECK(remote_open(&r, ".", NULL, hear, &heard, NULL) == 0);
     memset(text, ' ', sizeof text - 1);
-    CHECK(remote_send(&r, text, REMOTE_OTHER, &id, &err) == -1);
+    CHECK(remote_send(&r, text, &id, &err) == -1);
     CHECK_EQ(err.code, ERR_INPUT);
     remote_close(&r, false);
     control_server_close(&server);

@@ -97,9 +97,9 @@ enum tp_study_stop {
 TP_STUDY_API int tp_study_open(struct tp_study **study, const char *folder,
                                const char *config, char *why, size_t size);
 
-/* Closes it.  Trials that this process has asked for and not ended, of this
- * study or another tp_study of the same folder, are given to others who ask.
- * Its struct tp_trials may only be freed after this.  NULL is fine. */
+/* Closes it.  Trials that were asked for through it and have not ended are
+ * given to others who ask.  Its struct tp_trials may only be freed after this.
+ * NULL is fine. */
 TP_STUDY_API void tp_study_close(struct tp_study *study);
 
 /* Why the last call that failed did, of the study or one of its trials: a line,
