@@ -210,13 +210,14 @@ study_close(struct study *s)
     free(s->ends);
 }
 
-/* What is given back is for the next one: it does not count any more. */
+/* What is given back is for the next one: it does not count any more.  Of what
+ * is left to the next server, that answers who waits. */
 void
 study_hear_end(void *ctx, const struct attempt_end *end)
 {
     struct study *s = ctx;
 
-    if (!s->serves)
+    if (!s->serves || end->how == ATTEMPT_LEFT)
         return;
     for (struct link *at = s->reports.first, *next; at != NULL; at = next) {
         struct waiter *w = at->of;
@@ -437,6 +438,20 @@ tell_ended(const struct study *s, uint64_t number, struct err *err)
             e != NULL ? ")" : "");
 }
 
+/* This server ends, and the trial is left to the next one, which is asked the
+ * same when the connection ends. */
+static int
+leave_to_next(struct study *s, const struct control_request *request,
+              struct err *err)
+{
+    struct waiter *w = wait_in(s, &s->tells, request, err);
+
+    if (w == NULL)
+        return -1;
+    w->trial = ANY;
+    return 0;
+}
+
 /* The trial that a request is about, which runs as the attempt that is named
  * there; else it is NULL, and the result is a handler's. */
 static int
@@ -459,6 +474,8 @@ find_trial(struct study *s, const struct control_request *request,
                        (unsigned long long)number,
                        (unsigned long long)s->live->n_numbers);
     t = live_by_number(s->live, number);
+    if (s->end->interrupting && end_of(s, number) == NULL)
+        return leave_to_next(s, request, err);
     if (t == NULL || !(trial_waits(t) || t->state == TRIAL_RUNNING)) {
         tell_ended(s, number, err);
     } else if (attempt != ANY && attempt != t->attempt) {
@@ -585,7 +602,7 @@ study_tell(struct study *s, const struct control_request *request,
     struct buf line;
     int rc = find_trial(s, request, &t, err);
 
-    if (t == NULL && !was_told(s, request))
+    if (t == NULL && (rc == 0 || !was_told(s, request)))
         return rc;
     if (t == NULL) {
         buf_add_text(reply, "{}");
@@ -692,7 +709,7 @@ study_report(struct study *s, const struct control_request *request,
     struct buf line;
     int rc = find_trial(s, request, &t, err);
 
-    if (rc != 0)
+    if (t == NULL)
         return rc;
     if (is_repeated(s, t, request->object, &repeated, err) != 0)
         return -1;
@@ -731,7 +748,7 @@ study_saved(struct study *s, const struct control_request *request,
     struct buf line;
     int rc = find_trial(s, request, &t, err);
 
-    if (rc != 0)
+    if (t == NULL)
         return rc;
     if (!jval_get(request->object, "number", &v) || !jval_uint(v, &number))
         return err_set(err, ERR_INPUT, "number: expected that of a checkpoint");
@@ -751,7 +768,7 @@ study_look(struct study *s, const struct control_request *request,
     struct trial *t;
     int rc = find_trial(s, request, &t, err);
 
-    if (rc != 0)
+    if (t == NULL)
         return rc;
     write_stop(reply, trial_answer(t));
     return 0;

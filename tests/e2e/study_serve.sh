@@ -108,6 +108,33 @@ E
 }
 check "a server that dies loses nothing, and doubles nothing" server_dies
 
+# What is said of a trial when its server has been told to end is not refused:
+# the next one answers it.
+server_ends() {
+    study
+    client << 'E' && over && count 1 succeeded
+import signal
+c = Client("study", "--config", "study.yml")
+x = c("ask")["parameters"]["x"]
+with open("study/dispatcher.pid") as file:
+    dispatcher = int(file.read().split()[0])
+os.kill(dispatcher, signal.SIGSTOP)
+os.kill(manager("study"), signal.SIGTERM)
+c.send("report", trial=0, value=2.5, sequence=0, id=1)
+c.send("look", trial=0, id=2)
+c.send("tell", trial=0, value=x, id=3)
+for id in 4, 5:
+    c.send("status", id=id)
+assert [c.receive()["id"] for _ in range(2)] == [4, 5]
+os.kill(dispatcher, signal.SIGCONT)
+assert c.file.readline() == ""
+c = Client("study")
+assert c("report", trial=0, value=2.5, sequence=0) == {"stop": "go"}
+assert c("tell", trial=0, value=x, again=True) == {}
+E
+}
+check "a server that ends leaves its trials to the next one" server_ends
+
 dispatcher_dies() {
     study
     client << 'E' && over && count 2 succeeded &&
