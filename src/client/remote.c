@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define OUT_MAX ((size_t)256 << 20)
-#define DEATHS_MAX 5
+#define DEATHS_MAX 20
 #define DYING_MS 200
 #define EVENTS 2
 #define ADDED_MAX 128 /* bytes of a request that write_request() adds */

@@ -535,13 +535,20 @@ with tunepipe.Study(SPACE, folder="s", tuner="pbt", seed=1,
     mine = study.ask()
     with socket.socket(socket.AF_UNIX) as other:
         other.connect("s/control")
-        other.sendall(b'{"command": "ask"}\n')
+        other.sendall(b'{"command": "ask", "client": %d}\n' %
+                      study._link._number)
         assert b'"trial": 1' in other.recv(65536)
         os.kill(server(study), signal.SIGKILL)
         again = study.ask()
     assert (again.number, again.attempt) == (1, 1), again
     study.tell(mine, 1)
     study.tell(again, 2)
+    # Of two clients of a process each has its own.
+    trial = study.ask()
+    with tunepipe.Study.connect("s") as two:
+        two.tell(two.ask(), 4)
+    study.tell(trial, 3)
+    assert [one.value for one in study.trials] == [1, 2, 4, 3]
 E
 }
 check "an answer that its server's death swallows" answer_lost

@@ -14,6 +14,7 @@ import math
 import operator
 import os
 import re
+import secrets
 import select
 import shutil
 import socket
@@ -22,12 +23,12 @@ import tempfile
 import threading
 import time
 import weakref
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, List, Optional
 
 _LINE_MAX = 65536  # bytes of a request
-_TRIES = 5         # to start a server, which may be killed meanwhile
-_PATIENCE = 10     # seconds of servers that end before they have answered
+_DEATHS_MAX = 20   # of servers, one after the other, before one has answered
 _Request = Dict[str, Any]
+_numbers = itertools.count(1)  # of this process's clients
 
 
 class StudyError(Exception):
@@ -127,19 +128,6 @@ def _connect(folder: str) -> socket.socket:
     return link
 
 
-def _talk(link: socket.socket, **request: Any) -> _Request:
-    """The answer, where nothing else is under way."""
-    link.sendall(json.dumps(request).encode("ascii") + b"\n",
-                 socket.MSG_NOSIGNAL)
-    data = b""
-    while not data.endswith(b"\n"):
-        part = link.recv(1 << 20)
-        if not part:
-            raise ConnectionResetError
-        data += part
-    return json.loads(data)["answer"]
-
-
 class Call:
     """A request, and its answer once that has come."""
 
@@ -149,14 +137,15 @@ class Call:
 
 
 class Link:
-    """A process's connection to a study's server."""
+    """A client of a study's server: one of this process, by its number."""
 
     def __init__(self, folder: str, config: Optional[_Request] = None) -> None:
         self.folder = folder
         self._pid = os.getpid()
         self._turn = threading.Condition()
-        #: The trials that were given to it, and not told yet.
-        self.held: Set[int] = set()
+        self._number = next(_numbers)
+        #: The trials that were given to it and not told yet: their attempts.
+        self.held: Dict[int, int] = {}
         #: In whose words the study was stopped: nothing more is asked for.
         self.stopped: Optional[str] = None
         # Guarded by _turn:
@@ -166,7 +155,7 @@ class Link:
         self._closed = False
         # The reader's:
         self._rest = b""
-        self._lost: Optional[float] = None  # since then nothing was answered
+        self._deaths = 0  # of servers, since one has answered
         serve(folder, config)
         self._socket = self._connect()  # under _turn
         _links.add(self)
@@ -199,8 +188,7 @@ class Link:
         if "error" in call.reply:
             error = StudyError(call.reply["error"])
             error.over = bool(call.reply.get("over"))
-            error.ended = any(words in call.reply["error"] for words in
-                              ("has ended", "given back"))
+            error.ended = bool(call.reply.get("gone"))
             raise error
         return call.reply["answer"]
 
@@ -215,11 +203,6 @@ class Link:
                 self._socket.close()
             self._turn.notify_all()
 
-    def is_alone(self) -> bool:
-        """Whether no other of this process leads to the same server."""
-        return not any(other.folder == self.folder and other is not self and
-                       not other._closed for other in list(_links))
-
     def _check(self) -> None:
         if os.getpid() != self._pid:
             raise StudyError("study %s: process %d opened it, and this is a "
@@ -230,7 +213,15 @@ class Link:
             raise StudyError("study %s: it was closed" % self.folder)
 
     def _line(self, number: int, request: _Request) -> bytes:
-        text = json.dumps(dict(request, id=number), default=plain)
+        request["id"] = number
+        command = request["command"]
+        if command in ("ask", "release", "leave"):
+            request["client"] = self._number
+        elif command == "add":
+            request.setdefault("tag", secrets.token_hex(8))
+        elif request.get("trial") in self.held:
+            request.setdefault("attempt", self.held[request["trial"]])
+        text = json.dumps(request, default=plain)
         line = text.encode("ascii") + b"\n"
         if len(line) > _LINE_MAX:
             raise ValueError("a request of more than %d bytes" % _LINE_MAX)
@@ -313,9 +304,10 @@ class Link:
             if call is None:
                 continue
             if call.request["command"] == "ask" and "answer" in reply:
-                self.held.add(reply["answer"]["trial"])
+                given = reply["answer"]
+                self.held[given["trial"]] = given["attempt"]
             call.reply = reply
-            self._lost = None
+            self._deaths = 0
 
     def _stop(self, reply: _Request) -> None:
         with self._turn:
@@ -326,48 +318,42 @@ class Link:
                     call.reply = reply
 
     def _connect(self) -> socket.socket:
-        why: Exception = StudyError()
-        for _ in range(_TRIES):
+        """What was begun, or was there, may have been killed since."""
+        while True:
             try:
                 return _connect(self.folder)
             except OSError as error:
-                why = StudyError("study %s: cannot reach its server: %s" %
-                                 (self.folder, error))
-            try:
-                serve(self.folder)
-            except StudyError as error:
-                why = error
-        raise why
+                self._count_death(error)
+            serve(self.folder)
+
+    def _count_death(self, why: object) -> None:
+        self._deaths += 1
+        if self._deaths > _DEATHS_MAX:
+            self._deaths = 0
+            raise StudyError("study %s: its server has ended %d times without "
+                             "an answer, see server.log there: %s" %
+                             (self.folder, _DEATHS_MAX + 1, why))
 
     def _reconnect(self) -> None:
-        now = time.monotonic()
-        self._lost = self._lost or now
-        if now - self._lost > _PATIENCE:
-            self._lost = None
-            raise StudyError("study %s: its server ends again and again, see "
-                             "server.log there" % self.folder)
+        """Says once more what was not answered."""
+        self._count_death("the connection was lost")
         link = self._connect()
-        self._give_back(link)
         with self._turn:
             self._socket.close()
             self._socket, self._rest = link, b""
+            self._give_back()
             for number, call in sorted(self._calls.items()):
-                if call.request["command"] == "tell":
+                if call.request["command"] in ("tell", "add"):
                     call.request["again"] = True
                 self._write(self._line(number, call.request))
 
-    def _give_back(self, link: socket.socket) -> None:
-        """Trials that were given to it, of which the answer was lost."""
-        if not self.is_alone():
-            return
+    def _give_back(self) -> None:
+        """Turn held: what was given to it unheard."""
         try:
-            status = _talk(link, command="status", rows=1000)
-            there = [int(one["trial"]) for one in status["trials"]]
-            lost = [number for number in there if number not in self.held]
-            if lost:  # of others' trials none is given back
-                _talk(link, command="release", trials=lost)
-        except OSError:
-            pass  # who reads next finds its end
+            self._write(self._line(next(self._ids), {
+                "command": "release", "but": list(self.held)}))
+        except ValueError:
+            pass  # too long: of thousands that it has
 
     def _forget(self, call: Call) -> None:
         with self._turn:

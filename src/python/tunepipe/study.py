@@ -151,7 +151,8 @@ class Trial:
     def _hear(self, **request: Any) -> None:
         """What is to become of it, by the answer to the request."""
         try:
-            answer = self._study._link.ask(trial=self.number, **request)
+            answer = self._study._link.ask(trial=self.number,
+                                           attempt=self.attempt, **request)
             self._word = answer.get("stop", self._word)
         except StudyError as error:
             if not error.ended:
@@ -295,16 +296,18 @@ class Study:
     def _tell(self, trial: Union[Trial, int], **result: Any) -> None:
         number = (trial.number if isinstance(trial, Trial)
                   else operator.index(trial))
+        if isinstance(trial, Trial):
+            result["attempt"] = trial.attempt
         try:
             self._link.ask(command="tell", trial=number, **result)
         except StudyError as error:
             if not error.ended:
                 raise
-            self._link.held.discard(number)
+            self._link.held.pop(number, None)
             # Who was told to stop may be ended before he says so himself.
             if not isinstance(trial, Trial) or trial._word == "go":
                 raise
-        self._link.held.discard(number)
+        self._link.held.pop(number, None)
 
     def enqueue(self, *params: Mapping[str, Any]) -> List[int]:
         """Sets of parameters to try next, the numbers of their trials.
@@ -369,7 +372,7 @@ class Study:
             yield trial
 
     def _release(self, trial: Trial) -> None:
-        self._link.held.discard(trial.number)
+        self._link.held.pop(trial.number, None)
         self._link.ask(command="release", trials=[trial.number])
 
     # ---- what there is ----
@@ -436,10 +439,8 @@ def _end(link: Link, temporary: bool, pid: int) -> None:
     try:
         if link.stopped and not link.held:
             pass  # a server would be begun to be left
-        elif not temporary and link.is_alone():
+        elif not temporary:
             link.ask(command="leave")
-        elif not temporary and link.held:
-            link.ask(command="release", trials=list(link.held))
     except StudyError:
         pass  # it has ended: whoever resumes it finds that they are nobody's
     finally:
