@@ -575,6 +575,18 @@ jval_at(struct jval array, size_t i)
     return (struct jval){json_object_array_get_idx(node(array), i)};
 }
 
+bool
+jval_has_uint(struct jval array, uint64_t n)
+{
+    size_t count = jval_type(array) == JSON_ARRAY ? jval_count(array) : 0;
+    uint64_t element;
+
+    for (size_t i = 0; i < count; i++)
+        if (jval_uint(jval_at(array, i), &element) && element == n)
+            return true;
+    return false;
+}
+
 struct jval_iter
 jval_iter(struct jval object)
 {

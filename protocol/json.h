@@ -58,6 +58,8 @@ bool jval_get(struct jval v, const char *key, struct jval *out);
 size_t jval_count(struct jval v);
 /* An element of an array; i < jval_count(array). */
 struct jval jval_at(struct jval array, size_t i);
+/* Whether n is among the elements of an array; of what is none, false. */
+bool jval_has_uint(struct jval array, uint64_t n);
 
 /* Walks an object in the order of its text:
  *     struct jval_iter it = jval_iter(object);

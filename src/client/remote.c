@@ -115,17 +115,6 @@ hold(struct remote *s, uint64_t number, uint64_t attempt)
         *t = (struct remote_trial){number, attempt};
 }
 
-static bool
-names_trial(struct jval list, uint64_t number)
-{
-    uint64_t n;
-
-    for (size_t i = 0; i < jval_count(list); i++)
-        if (jval_uint(jval_at(list, i), &n) && n == number)
-            return true;
-    return false;
-}
-
 static void
 let_go(struct remote *s, struct jval release)
 {
@@ -135,8 +124,8 @@ let_go(struct remote *s, struct jval release)
 
     jval_get(release, "but", &but);
     for (size_t i = 0; i < s->n_held; i++)
-        if (!(all || names_trial(some, s->held[i].number)) ||
-            names_trial(but, s->held[i].number))
+        if (!(all || jval_has_uint(some, s->held[i].number)) ||
+            jval_has_uint(but, s->held[i].number))
             s->held[n++] = s->held[i];
     s->n_held = n;
 }

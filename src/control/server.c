@@ -288,16 +288,22 @@ flush(struct control_server *s)
 
 static const struct control_command *
 find_command(const struct control_service *service, const char *name,
-             struct err *err)
+             void **ctx, struct err *err)
 {
+    const struct control_commands *c = &service->commands;
     const char *names[CONTROL_COMMANDS_MAX];
     char hint[128];
     size_t n = 0;
 
-    for (; n < service->n_commands && n < CONTROL_COMMANDS_MAX; n++) {
-        names[n] = service->commands[n].name;
+    for (size_t i = 0; n < CONTROL_COMMANDS_MAX; n++, i++) {
+        if (i == c->n && c == &service->commands)
+            c = &service->more, i = 0;
+        if (i == c->n)
+            break;
+        names[n] = c->table[i].name;
+        *ctx = c->ctx;
         if (strcmp(names[n], name) == 0)
-            return &service->commands[n];
+            return &c->table[i];
     }
     err_set(err, ERR_INPUT, "no command '%s'%s", name,
             nearest_hint(name, names, n, hint, sizeof hint));
@@ -349,6 +355,7 @@ handle(struct control_connection *client, struct jval object, struct buf *reply,
     const char *name;
     struct jval v;
     size_t len;
+    void *ctx;
     int rc;
 
     if (read_tag(object, &client->tag, err) != 0)
@@ -359,10 +366,10 @@ handle(struct control_connection *client, struct jval object, struct buf *reply,
     if (!jval_get(object, "command", &v) || !jval_string(v, &name, &len) ||
         strlen(name) != len)
         return err_set(err, ERR_INPUT, "command: expected a text");
-    command = find_command(service, name, err);
+    command = find_command(service, name, &ctx, err);
     if (command == NULL || check_keys(command, object, err) != 0)
         return -1;
-    rc = command->handle(service->ctx, &request, reply, err);
+    rc = command->handle(ctx, &request, reply, err);
     return rc == 0 ? buf_check(reply, "the answer", err) : rc;
 }
 

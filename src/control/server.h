@@ -55,17 +55,22 @@ struct control_command {
     control_handler *handle;
 };
 
+struct control_commands {
+    const struct control_command *table;
+    size_t n;  /* at most CONTROL_COMMANDS_MAX, of all tables */
+    void *ctx; /* of the handlers */
+};
+
 /* What a server's owner does for it. */
 struct control_service {
-    const struct control_command *commands;
-    size_t n_commands; /* at most CONTROL_COMMANDS_MAX */
+    struct control_commands commands, more; /* `more` may be of none */
     size_t clients_max;
     /* Appends how things stand, a JSON object, for one who watches. */
     void (*describe)(void *ctx, uint64_t rows, struct buf *out);
     /* The client subscribed to `source` has gone: nothing more is to be
      * answered, and the subscription is freed. */
     void (*cancel)(void *ctx, uint64_t source);
-    void *ctx; /* of these and of the commands' handlers */
+    void *ctx; /* of these two */
 };
 
 struct control_server {
@@ -90,7 +95,7 @@ struct control_server {
     }
 
 /* The caller is the folder's only manager: what another one left is replaced.
- * The service is copied, its table borrowed.  -1: it stays closed. */
+ * The service is copied, its tables borrowed.  -1: it stays closed. */
 int control_server_open(struct control_server *s, const char *folder,
                         const struct control_service *service, struct err *err);
 /* Removes the socket: nobody comes any more, and who is here stays. */

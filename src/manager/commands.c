@@ -569,72 +569,6 @@ commands_watch(void *ctx, const struct control_request *request,
     return 0;
 }
 
-/* ---- of a study ---- */
-
-static int
-commands_ask(void *ctx, const struct control_request *request,
-             struct buf *reply, struct err *err)
-{
-    struct manager *m = ctx;
-
-    (void)reply; /* it is answered by and by */
-    return study_ask(&m->study, request, err);
-}
-
-static int
-commands_tell(void *ctx, const struct control_request *request,
-              struct buf *reply, struct err *err)
-{
-    struct manager *m = ctx;
-
-    return study_tell(&m->study, request, reply, err);
-}
-
-static int
-commands_report(void *ctx, const struct control_request *request,
-                struct buf *reply, struct err *err)
-{
-    struct manager *m = ctx;
-
-    return study_report(&m->study, request, reply, err);
-}
-
-static int
-commands_saved(void *ctx, const struct control_request *request,
-               struct buf *reply, struct err *err)
-{
-    struct manager *m = ctx;
-
-    return study_saved(&m->study, request, reply, err);
-}
-
-static int
-commands_look(void *ctx, const struct control_request *request,
-              struct buf *reply, struct err *err)
-{
-    struct manager *m = ctx;
-
-    return study_look(&m->study, request, reply, err);
-}
-
-static int
-commands_release(void *ctx, const struct control_request *request,
-                 struct buf *reply, struct err *err)
-{
-    struct manager *m = ctx;
-
-    return study_release(&m->study, request, false, reply, err);
-}
-
-static int
-commands_leave(void *ctx, const struct control_request *request,
-               struct buf *reply, struct err *err)
-{
-    struct manager *m = ctx;
-
-    return study_release(&m->study, request, true, reply, err);
-}
-
 /* ---- the table ---- */
 
 static const struct control_command table[] = {
@@ -652,21 +586,14 @@ static const struct control_command table[] = {
     {"continue", {NULL}, commands_continue},
     {"stop", {"now"}, commands_stop},
     {"wait", {"event", "count", "timeout_ms"}, commands_wait},
-    {"ask", {"n", "detached", "client"}, commands_ask},
-    {"tell", {"trial", "attempt", "value", "failed", "again"}, commands_tell},
-    {"report", {"trial", "attempt", "value", "sequence"}, commands_report},
-    {"saved", {"trial", "attempt", "number"}, commands_saved},
-    {"look", {"trial", "attempt"}, commands_look},
-    {"release", {"client", "trials", "but"}, commands_release},
-    {"leave", {"client"}, commands_leave},
 };
 
 void
 commands_open(struct manager *m)
 {
     const struct control_service service = {
-        .commands = table,
-        .n_commands = sizeof table / sizeof *table,
+        .commands = {table, sizeof table / sizeof *table, m},
+        .more = study_commands(&m->study),
         .clients_max = m->study.serves
                            ? machine_allow_clients(STUDY_CLIENTS_MAX)
                            : CONTROL_CLIENTS_MAX,

@@ -286,15 +286,17 @@ read_number(struct jval object, const char *key, uint64_t *out, struct err *err)
     return err_set(err, ERR_INPUT, "%s: expected an integer from 0", key);
 }
 
-int
-study_ask(struct study *s, const struct control_request *request,
-          struct err *err)
+static int
+ask(void *ctx, const struct control_request *request, struct buf *reply,
+    struct err *err)
 {
+    struct study *s = ctx;
     struct client_owner asker = {.pid = control_peer(request->from)};
     bool detached = false;
     uint64_t n = 1;
     struct jval v;
 
+    (void)reply; /* it is answered by and by */
     if (check_serves(s, err) != 0 ||
         read_flag(request->object, "detached", &detached, err) != 0 ||
         read_number(request->object, "client", &asker.number, err) != 0)
@@ -496,44 +498,60 @@ find_trial(struct study *s, const struct control_request *request,
     return CONTROL_GONE;
 }
 
-static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
-
-/* A result's number; false: it has none. */
+/* A result's number; false: it has none.  *word, if JSON cannot spell it. */
 static bool
-read_value(struct jval v, double *out)
+read_value(struct jval v, double *out, const char **word)
 {
-    const double values[] = {NAN, INFINITY, -INFINITY};
+    static const struct {
+        const char *text;
+        double value;
+    } words[] = {
+        {"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
     struct jval number;
-    const char *text;
+    const char *text = NULL;
 
     if (jval_get(v, "default", &number))
         v = number;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (jval_string(v, &text, NULL) && strcmp(text, words[i]) == 0)
-            *out = values[i];
+    *word = NULL;
+    jval_string(v, &text, NULL);
+    for (size_t i = 0; text != NULL && i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i].text) == 0) {
+            *word = words[i].text;
+            *out = words[i].value;
+            return true;
+        }
     return jval_number(v, out);
 }
 
-/* Appends a result as trials report it. */
+/* Appends a result as trials report it, which may spell what JSON cannot. */
 static int
 write_value(struct jval v, struct buf *out, struct err *err)
 {
+    bool is_object = jval_type(v) == JSON_OBJECT;
     struct jval number = v;
-    const char *text;
+    struct json_writer w;
+    struct jval_iter it;
     double value;
+    const char *word;
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (jval_string(v, &text, NULL) && strcmp(text, words[i]) == 0) {
-            buf_add_text(out, text);
-            return 0;
-        }
-    if (jval_type(v) == JSON_OBJECT && !jval_get(v, "default", &number))
+    if (is_object && !jval_get(v, "default", &number))
         return err_set(err, ERR_INPUT,
                        "value: expected a number as its member \"default\"");
-    if (!jval_number(number, &value))
+    if (!read_value(number, &value, &word))
         return err_set(err, ERR_INPUT, "value: expected a number, not %s",
                        jval_type_name(number));
-    jval_write(v, out);
+    if (word == NULL || !is_object) {
+        word != NULL ? buf_add_text(out, word) : jval_write(v, out);
+        return 0;
+    }
+    w = json_begin_object(out);
+    it = jval_iter(v);
+    while (jval_next(&it))
+        if (strcmp(it.key, "default") == 0)
+            buf_add_text(json_value(&w, it.key), word);
+        else
+            jval_write(it.value, json_value(&w, it.key));
+    json_close(&w);
     return 0;
 }
 
@@ -558,6 +576,7 @@ was_told(const struct study *s, const struct control_request *request)
 {
     const struct study_end *e;
     bool again = false;
+    const char *word;
     double value = NAN;
     uint64_t number;
     struct jval v;
@@ -570,7 +589,7 @@ was_told(const struct study *s, const struct control_request *request)
         return trial_is_failure(e->state);
     if (!jval_get(request->object, "value", &v))
         return !e->has_value;
-    read_value(v, &value);
+    read_value(v, &value, &word);
     return e->has_value &&
            (e->value == value || (isnan(e->value) && isnan(value)));
 }
@@ -589,10 +608,11 @@ end_trial(struct study *s, struct trial *t, const struct buf *result,
     running_exited(s->running, t);
 }
 
-int
-study_tell(struct study *s, const struct control_request *request,
-           struct buf *reply, struct err *err)
+static int
+tell(void *ctx, const struct control_request *request, struct buf *reply,
+     struct err *err)
 {
+    struct study *s = ctx;
     struct trial *t;
     struct jval value, failed;
     bool has_value = jval_get(request->object, "value", &value),
@@ -698,10 +718,11 @@ is_repeated(const struct study *s, const struct trial *t, struct jval request,
     return 0;
 }
 
-int
-study_report(struct study *s, const struct control_request *request,
-             struct buf *reply, struct err *err)
+static int
+report(void *ctx, const struct control_request *request, struct buf *reply,
+       struct err *err)
 {
+    struct study *s = ctx;
     struct trial *t;
     struct waiter *w = NULL;
     bool repeated;
@@ -738,10 +759,11 @@ study_report(struct study *s, const struct control_request *request,
 }
 
 /* {"trial": N, "number": K}: a checkpoint of this number was saved. */
-int
-study_saved(struct study *s, const struct control_request *request,
-            struct buf *reply, struct err *err)
+static int
+saved(void *ctx, const struct control_request *request, struct buf *reply,
+      struct err *err)
 {
+    struct study *s = ctx;
     struct trial *t;
     uint64_t number;
     struct jval v;
@@ -761,10 +783,11 @@ study_saved(struct study *s, const struct control_request *request,
     return 0;
 }
 
-int
-study_look(struct study *s, const struct control_request *request,
-           struct buf *reply, struct err *err)
+static int
+look(void *ctx, const struct control_request *request, struct buf *reply,
+     struct err *err)
 {
+    struct study *s = ctx;
     struct trial *t;
     int rc = find_trial(s, request, &t, err);
 
@@ -786,17 +809,6 @@ read_list(struct jval request, const char *key, struct jval *out,
         return 0;
     return err_set(err, ERR_INPUT, "%s: expected an array of trials' numbers",
                    key);
-}
-
-static bool
-names(struct jval list, uint64_t number)
-{
-    uint64_t n;
-
-    for (size_t i = 0; i < jval_count(list); i++)
-        if (jval_uint(jval_at(list, i), &n) && n == number)
-            return true;
-    return false;
 }
 
 /* What it waits for would be given to one who has gone. */
@@ -826,10 +838,11 @@ is_of(const struct run *run, struct client_owner who)
            (who.number == ANY || owner.number == who.number);
 }
 
-int
-study_release(struct study *s, const struct control_request *request,
-              bool leaves, struct buf *reply, struct err *err)
+static int
+release(void *ctx, const struct control_request *request, struct buf *reply,
+        struct err *err)
 {
+    struct study *s = ctx;
     struct client_owner who = {control_peer(request->from), ANY};
     struct jval some, but;
 
@@ -842,17 +855,44 @@ study_release(struct study *s, const struct control_request *request,
         next = t->next;
         if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT ||
             !is_of(t->run, who) ||
-            (some.node != NULL && !names(some, t->number)) ||
-            names(but, t->number))
+            (some.node != NULL && !jval_has_uint(some, t->number)) ||
+            jval_has_uint(but, t->number))
             continue;
         client_give_back(t->run);
         running_exited(s->running, t); /* now: who asks next may have it */
     }
-    if (leaves)
-        drop_asks(s, request->from);
-    s->lingers = s->lingers && !leaves;
     buf_add_text(reply, "{}");
     return 0;
+}
+
+/* The client will not come back. */
+static int
+leave(void *ctx, const struct control_request *request, struct buf *reply,
+      struct err *err)
+{
+    struct study *s = ctx;
+
+    if (release(ctx, request, reply, err) != 0)
+        return -1;
+    drop_asks(s, request->from);
+    s->lingers = false;
+    return 0;
+}
+
+struct control_commands
+study_commands(struct study *s)
+{
+    static const struct control_command table[] = {
+        {"ask", {"n", "detached", "client"}, ask},
+        {"tell", {"trial", "attempt", "value", "failed", "again"}, tell},
+        {"report", {"trial", "attempt", "value", "sequence"}, report},
+        {"saved", {"trial", "attempt", "number"}, saved},
+        {"look", {"trial", "attempt"}, look},
+        {"release", {"client", "trials", "but"}, release},
+        {"leave", {"client"}, leave},
+    };
+
+    return (struct control_commands){table, sizeof table / sizeof *table, s};
 }
 
 /* ---- how long it serves ---- */

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 struct buf;
+struct control_commands;
 struct control_connection;
-struct control_request;
 struct control_server;
 struct dispatcher;
 struct err;
@@ -84,19 +84,7 @@ void study_close(struct study *s);
 void study_explain(const struct trial *t, struct buf *out);
 
 /* The commands of the socket: tunepipe-study(7) tells what each takes. */
-int study_ask(struct study *s, const struct control_request *request,
-              struct err *err);
-int study_tell(struct study *s, const struct control_request *request,
-               struct buf *reply, struct err *err);
-int study_report(struct study *s, const struct control_request *request,
-                 struct buf *reply, struct err *err);
-int study_saved(struct study *s, const struct control_request *request,
-                struct buf *reply, struct err *err);
-int study_look(struct study *s, const struct control_request *request,
-               struct buf *reply, struct err *err);
-/* `leaves`: the client will not come back. */
-int study_release(struct study *s, const struct control_request *request,
-                  bool leaves, struct buf *reply, struct err *err);
+struct control_commands study_commands(struct study *s);
 
 /* `from` stops the study: who asks is told so, now and by this server. */
 void study_stop(struct study *s, const struct control_connection *from);

@@ -71,11 +71,14 @@ study.fail(study.ask(), "no\nroom")
 study.tell(study.ask())
 for value in float("nan"), float("inf"):
     study.tell(study.ask(), value)
+    trial = study.ask()
+    trial.report({"default": value, "more": "x"})
+    study.tell(trial, {"default": value, "more": "x"})
 best = study.best
 assert best.number == 1 and best.value == 0.25 and best.params == other.params
 assert type(best.params["n"]) is int
 done = study.trials
-assert [one.number for one in done] == list(range(6))
+assert [one.number for one in done] == list(range(8))
 assert done[0].intermediates == 2 and done[0].latest == 2.5
 assert [one.status for one in done[:4]] == ["succeeded"] * 2 + ["failed"] * 2
 assert done[2].value is None and "no room" in done[2].why, done[2]

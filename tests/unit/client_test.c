@@ -121,8 +121,7 @@ open_server(struct control_server *server)
         {"leave", {"client"}, answer_nothing},
     };
     static const struct control_service service = {
-        .commands = commands,
-        .n_commands = sizeof commands / sizeof *commands,
+        .commands = {commands, sizeof commands / sizeof *commands, NULL},
         .clients_max = CONTROL_CLIENTS_MAX,
         .cancel = cancel};
 

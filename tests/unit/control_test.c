@@ -79,8 +79,7 @@ open_in(struct control_server *c, const char *folder)
     static const struct control_command commands[] = {{"echo", {"text"}, echo},
                                                       {"big", {NULL}, big},
                                                       {"later", {NULL}, later}};
-    const struct control_service service = {.commands = commands,
-                                            .n_commands = 3,
+    const struct control_service service = {.commands = {commands, 3, NULL},
                                             .clients_max = CONTROL_CLIENTS_MAX,
                                             .cancel = cancel};
     struct err err = {0};

@@ -243,6 +243,8 @@ TEST(json_getters_refuse_other_types)
     CHECK(!jval_uint(jval_at(a, 0), &u));
     CHECK(!jval_int(jval_at(a, 1), &i));
     CHECK(jval_uint(jval_at(a, 1), &u) && u == (uint64_t)1 << 63);
+    CHECK(jval_has_uint(a, u) && !jval_has_uint(a, u - 1));
+    CHECK(!jval_has_uint(jval_at(a, 3), 0));
     CHECK(jval_number(jval_at(a, 1), &d) && d == 0x1p63);
     CHECK(jval_number(jval_at(a, 0), &d) && d == -1);
     CHECK(jval_number(jval_at(a, 2), &d) && d == 2.5);
