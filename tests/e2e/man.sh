@@ -286,6 +286,20 @@ the_client_of_the_synopsis_works() {
     compile client.c -c -o client.o
 }
 
+# All at once: of a trial that is only then asked for.
+the_requests_of_a_study_work() {
+    command -v mandoc > /dev/null || { echo "needs mandoc"; return 77; }
+    mandoc -Tascii "$(page tunepipe-study.1)" | col -b |
+        sed -n 's/^ *\({"command": .*}\)$/\1/p' > asked
+    grep -q '"leave"' asked || fail "$(cat asked)" || return 1
+    echo '{"searchSpace": {"x": {"_type": "uniform", "_value": [0, 1]}},
+        "direction": "minimize"}' > study.json
+    "$T" study s --stdio --config study.json < asked > said || return 1
+    grep '"error"' said | grep -vE 'trial 00000|client has left' > wrong
+    [ ! -s wrong ] && [ "$(wc -l < said)" = "$(wc -l < asked)" ] ||
+        fail "$(cat said)"
+}
+
 the_configurations_work() {
     for p in tunepipe-experiment.5 tunepipe-run.1; do
         example "$p" EXAMPLES > e.yml
@@ -349,6 +363,7 @@ check "each key is in its page" each_key_is_in_its_page
 check "the plugins of the synopses work" the_plugins_of_the_synopses_work
 check "the trial of the synopsis works" the_trial_of_the_synopsis_works
 check "the client of the synopsis works" the_client_of_the_synopsis_works
+check "the requests of a study work" the_requests_of_a_study_work
 check "the configurations work" the_configurations_work
 check "the pages are well formed" the_pages_are_well_formed
 check "pages and completions are installed" they_are_installed_and_uninstalled
