@@ -237,7 +237,8 @@ explain(const struct results *r, const char *folder, struct err *err)
     case RESULTS_RUNNING:
         err_set(err, ERR_SYSTEM,
                 "%s: its manager lives and does not listen: it has only just "
-                "begun, is about to end, or said why when it began",
+                "begun, is about to end, or said why when it began; its "
+                "process is in manager.pid there",
                 r->id);
         break;
     case RESULTS_DIED:

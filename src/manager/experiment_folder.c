@@ -213,8 +213,8 @@ take_lock(const struct experiment_folder *f, struct err *err)
         return 0;
     return err_set(err, ERR_SYSTEM,
                    "%s: its manager lives (process %ld), expected a folder "
-                   "that nobody runs",
-                   f->path, pid);
+                   "that nobody runs: tunepipe stop, or kill %ld, ends it",
+                   f->path, pid, pid);
 }
 
 /* Cuts off a last line without its line end: that result is written again. */
