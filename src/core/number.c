@@ -10,16 +10,15 @@
 /* snprintf and strtod obey the locale's decimal point.  tunepipe never calls
  * setlocale(), but a plugin might: both directions mend the point. */
 
-/* Shortest digits of |value| and its decimal exponent, so that
- * |value| = 0.DIGITS * 10^*exponent. */
+/* Of a value above 0: 15 digits hold whatever fewer would, but for subnormals.
+ */
 static size_t
-shortest_digits(double value, char digits[20], int *exponent)
+print_digits(double value, char digits[20], int *exponent)
 {
     char text[NUMBER_TEXT_MAX];
     size_t n = 0;
     const char *p;
 
-    /* 15 digits hold whatever fewer would, but for subnormals. */
     for (int precision = value < 0x1p-1022 ? 0 : 14; precision <= 16;
          precision++) {
         snprintf(text, sizeof text, "%.*e", precision, value);
@@ -31,6 +30,68 @@ shortest_digits(double value, char digits[20], int *exponent)
             digits[n++] = *p;
     p = strchr(text, 'e');
     *exponent = p == NULL ? 0 : atoi(p + 1) + 1;
+    return n;
+}
+
+#ifdef __SIZEOF_INT128__
+/* The same in whole numbers, which takes a tenth of the time; 0: out of range.
+ * The value is m * 2^-e, and with k digits behind the point m * 5^k units of
+ * 2^(e - k): below 2^105.  One more of m would add 5^k. */
+static size_t
+count_digits(double value, char digits[20], int *exponent)
+{
+    static const uint64_t ends[] = {1000000000000000, 10000000000000000,
+                                    100000000000000000};
+    unsigned __int128 exact, unit, near, off;
+    uint64_t m, five, number;
+    int e, at, least, shift, n = 15;
+
+    if (value < 1e-5 || value >= 1e14)
+        return 0;
+    m = (uint64_t)(frexp(value, &e) * 0x1p53);
+    least = at = (int)floor((e - 1) * 0.30103) + 1; /* or it is one more */
+    e = 53 - e;
+    for (;;) {
+        five = 1;
+        for (int k = n - at; k > 0; k--)
+            five *= 5;
+        exact = (unsigned __int128)m * five;
+        shift = e - (n - at);
+        unit = (unsigned __int128)1 << shift;
+        number = (uint64_t)((exact + unit / 2) >> shift);
+        near = (unsigned __int128)number << shift;
+        off = near > exact ? near - exact : exact - near;
+        if (off == unit / 2 && number % 2 == 1) /* half way: to the even one */
+            number--, near -= unit;
+        if (number >= ends[n - 15])
+            at++;
+        else if (n == 17 ||
+                 off * (m == 1ull << 52 && near < exact ? 4 : 2) < five)
+            break; /* no other double is as near */
+        else
+            n++, at = least;
+    }
+    *exponent = at;
+    return (size_t)(number_write_u64(digits, number) - digits);
+}
+#else
+static size_t
+count_digits(double value, char digits[20], int *exponent)
+{
+    (void)value, (void)digits, (void)exponent;
+    return 0;
+}
+#endif
+
+/* Shortest digits of the value, which is above 0, and its decimal exponent, so
+ * that it is 0.DIGITS * 10^*exponent. */
+static size_t
+shortest_digits(double value, char digits[20], int *exponent)
+{
+    size_t n = count_digits(value, digits, exponent);
+
+    if (n == 0)
+        n = print_digits(value, digits, exponent);
     while (n > 1 && digits[n - 1] == '0')
         n--;
     digits[n] = '\0';
@@ -116,14 +177,14 @@ is_decimal(const char *text, size_t len)
     return i == len;
 }
 
-/* Up to 15 digits and a power of ten up to 22 are exact in a double, so one
- * division or multiplication is correctly rounded (Clinger 1990). */
+/* A whole number below 2^53 and a power of ten up to 22 are exact in a double,
+ * so one division is correctly rounded (Clinger 1990). */
 static bool
 parse_short(const char *text, size_t len, double *out)
 {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3, 1e4,  1e5,
-                                    1e6,  1e7,  1e8,  1e9, 1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15};
+    static const double powers[] = {
+        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     int64_t mantissa = 0;
     size_t i = 0, digits = 0, decimals = 0;
     bool negative = len > 0 && text[0] == '-', point = false;
@@ -133,10 +194,12 @@ parse_short(const char *text, size_t len, double *out)
             point = true;
             continue;
         }
-        if (!isdigit((unsigned char)text[i]) || ++digits > 15)
+        if (!isdigit((unsigned char)text[i]) || decimals == 22 ||
+            mantissa >= ((int64_t)1 << 53) / 10)
             return false;
         mantissa = mantissa * 10 + (text[i] - '0');
         decimals += point;
+        digits++;
     }
     if (digits == 0)
         return false;

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -182,6 +183,29 @@ TEST(numbers_are_spelt_as_python_spells_them)
     formats(-2.5, "-2.5");
     formats(NAN, "NaN");
     formats(-INFINITY, "-Infinity");
+}
+
+TEST(numbers_have_the_fewest_digits_that_read_back_as_them)
+{
+    uint64_t bits = 1;
+    char want[40];
+    double back;
+
+    for (int i = 0; i < 50000; i++) {
+        double value = (double)(1 + (bits >> 12)) * 0x1p-44;
+        int precision = 15;
+
+        bits = bits * 6364136223846793005u + 1442695040888963407u;
+        value = i % 3 == 0 ? floor(value) / 1024 + 0.5 : value;
+        value = nextafter(value * (i % 2 == 0 ? 0.001 : 1), i % 5);
+        while (snprintf(want, sizeof want, "%.*g", precision, value) > 0 &&
+               strtod(want, NULL) != value)
+            precision++;
+        if (strpbrk(want, ".e") == NULL)
+            strcat(want, ".0");
+        formats(value, want);
+        CHECK(number_parse(want, strlen(want), &back) && back == value);
+    }
 }
 
 TEST(numbers_are_read_whole_or_not_at_all)
