@@ -23,6 +23,7 @@ struct router {
                         kept for a dispatcher that goes on, and it knows AK */
     bool nni;
     bool advised;         /* all commands go to the default queue */
+    bool ends_whole;      /* ends do, unsplit */
     bool restarted;       /* the manager was started again and has not yet asked
                              (GE) */
     uint64_t started;     /* how many IN came, if nni */
@@ -74,7 +75,13 @@ router_serve_nni(struct router *r, bool reissue)
 void
 router_serve_advisor(struct router *r)
 {
-    r->advised = true;
+    r->advised = r->ends_whole = true;
+}
+
+void
+router_keep_ends(struct router *r)
+{
+    r->ends_whole = true;
 }
 
 const struct resend *
@@ -227,7 +234,7 @@ route_end(struct router *r, struct command *cmd, struct routed *out)
         command_free(cmd);
         return ROUTER_ON;
     }
-    if (r->advised) {
+    if (r->ends_whole) {
         push_command(out, &out->by_default, cmd);
         return ROUTER_ON;
     }

@@ -42,6 +42,9 @@ void router_serve_nni(struct router *r, bool reissue);
 /* For a tuner that is an advisor: intermediate metrics and ends, unsplit, go
  * into the default queue, too, and nothing into the assessor queue. */
 void router_serve_advisor(struct router *r);
+/* Without an assessor: ends go unsplit into the default queue, and wake nobody
+ * else. */
+void router_keep_ends(struct router *r);
 /* The frames that the manager may not have read; empty without
  * router_remember().  Borrowed. */
 const struct resend *router_unread(const struct router *r);

@@ -404,6 +404,8 @@ make_session(const struct session_setup *setup, struct emitter emitter,
         router_serve_nni(s->router, s->policy.reissue);
     if (is_advised(s))
         router_serve_advisor(s->router);
+    else if (setup->assessor == NULL)
+        router_keep_ends(s->router);
     return s;
 fail:
     session_free(s);
