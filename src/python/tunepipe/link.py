@@ -27,6 +27,7 @@ from typing import Any, Dict, List, Optional
 
 _LINE_MAX = 65536  # bytes of a request
 _DEATHS_MAX = 20   # of servers, one after the other, before one has answered
+_PART = 65536      # bytes read at once: of much more all pages are new ones
 _Request = Dict[str, Any]
 _numbers = itertools.count(1)  # of this process's clients
 
@@ -90,6 +91,9 @@ def plain(value: Any) -> Any:
         return operator.index(value)
     except TypeError:
         return float(value)
+
+
+_encode = json.JSONEncoder(default=plain).encode
 
 
 def spell(value: Any) -> Any:
@@ -221,8 +225,7 @@ class Link:
             request.setdefault("tag", secrets.token_hex(8))
         elif request.get("trial") in self.held:
             request.setdefault("attempt", self.held[request["trial"]])
-        text = json.dumps(request, default=plain)
-        line = text.encode("ascii") + b"\n"
+        line = _encode(request).encode("ascii") + b"\n"
         if len(line) > _LINE_MAX:
             raise ValueError("a request of more than %d bytes" % _LINE_MAX)
         return line
@@ -287,13 +290,13 @@ class Link:
 
     def _receive(self) -> bytes:
         try:
-            return self._socket.recv(1 << 20)
+            return self._socket.recv(_PART)
         except OSError:
             return b""
 
     def _take(self, lines: List[bytes]) -> None:
         for line in lines:
-            reply = json.loads(line)
+            reply = json.loads(line.decode("utf-8"))
             if reply.get("stopped"):
                 self._stop(reply)
                 continue
