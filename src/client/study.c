@@ -27,7 +27,8 @@ struct tp_study {
     int fd;         /* an epoll of the remote's and of came_fd */
     int came_fd;    /* an eventfd: the ask is answered */
     struct ask {
-        bool begun, came;
+        bool begun, came, shown; /* by came_fd */
+        bool waits;              /* whoever asks does: nothing is shown */
         uint64_t id;
         struct json *doc; /* a trial's; NULL: err */
         struct jval trial;
@@ -92,14 +93,14 @@ is_ours(struct tp_study *s)
 /* ---- studies ---- */
 
 static void
-set_came(struct tp_study *s, bool came)
+show_came(struct tp_study *s, bool came)
 {
     uint64_t one = 1;
 
-    if (came != s->ask.came &&
+    if (came != s->ask.shown &&
         (came ? write(s->came_fd, &one, sizeof one)
               : read(s->came_fd, &one, sizeof one)) == (ssize_t)sizeof one)
-        s->ask.came = came;
+        s->ask.shown = came;
 }
 
 static void
@@ -116,7 +117,8 @@ hear(void *ctx, struct remote_answer *answer)
         s->ask.err = *answer->err;
     else
         answer->doc = NULL;
-    set_came(s, true);
+    s->ask.came = true;
+    show_came(s, !s->ask.waits);
 }
 
 static int
@@ -241,8 +243,8 @@ ask(struct tp_study *s, struct request *r, struct json **doc,
 
 /* ---- asks ---- */
 
-int
-tp_study_ask_begin(struct tp_study *study)
+static int
+begin_ask(struct tp_study *study)
 {
     struct request r;
     int rc;
@@ -259,9 +261,18 @@ tp_study_ask_begin(struct tp_study *study)
     if (rc != 0)
         return code_of(&study->err);
     study->ask.begun = true;
-    return remote_turn(&study->remote, false, &study->err) == 0
-               ? 0
-               : code_of(&study->err);
+    return 0;
+}
+
+int
+tp_study_ask_begin(struct tp_study *study)
+{
+    bool begun = study->ask.begun;
+    int rc = begin_ask(study);
+
+    if (rc == 0 && !begun && remote_turn(&study->remote, false, &study->err))
+        rc = code_of(&study->err);
+    return rc;
 }
 
 /* Takes the document, in which the answer lies. */
@@ -302,8 +313,8 @@ take_ask(struct tp_study *s, struct tp_trial **trial)
 {
     struct ask a = s->ask;
 
-    set_came(s, false);
-    s->ask = (struct ask){.came = s->ask.came};
+    show_came(s, false);
+    s->ask = (struct ask){.shown = s->ask.shown};
     if (a.doc != NULL) {
         *trial = make_trial(s, a.doc, a.trial);
         return *trial != NULL ? 1 : code_of(&s->err);
@@ -331,12 +342,14 @@ tp_study_ask_ready(struct tp_study *study, struct tp_trial **trial)
 int
 tp_study_ask(struct tp_study *study, struct tp_trial **trial)
 {
-    int rc = tp_study_ask_begin(study);
+    int rc = begin_ask(study);
 
     *trial = NULL;
+    study->ask.waits = true;
     while (rc == 0 && !study->ask.came)
         if (remote_turn(&study->remote, true, &study->err) != 0)
             rc = code_of(&study->err);
+    study->ask.waits = false;
     if (rc == 0)
         rc = take_ask(study, trial);
     return rc > 0 ? 0 : rc;

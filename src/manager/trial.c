@@ -50,7 +50,9 @@ static double
 budget_of(const char *parameters)
 {
     struct json *doc =
-        json_parse(parameters, strlen(parameters), JSON_STRICT, NULL);
+        strstr(parameters, TRIAL_BUDGET_PARAMETER) == NULL
+            ? NULL
+            : json_parse(parameters, strlen(parameters), JSON_STRICT, NULL);
     double budget = doc == NULL ? 0 : parameters_budget(json_root(doc));
 
     json_free(doc);
