@@ -422,7 +422,8 @@ subscribe(struct manager *m)
     attempt_ends_on(ends, attempts_hear_end, &m->attempts);
     attempt_ends_on(ends, ending_show, &m->ending);
     attempt_ends_on(ends, absent_hear_end, &m->absent);
-    attempt_ends_on(ends, saved_from_hear_end, &m->saved_from);
+    if (launch_has_programs(&m->launch)) /* who asks notes no files */
+        attempt_ends_on(ends, saved_from_hear_end, &m->saved_from);
     attempt_ends_on(ends, coordinator_hear_end, &m->coordinator);
     attempt_ends_on(ends, failing_count, &m->failing);
     attempt_ends_on(ends, publish_hear_end, &m->publish);
