@@ -156,6 +156,18 @@ run_task(const struct launch *l, const struct runner_task *task,
     return rc == 0 && task->trial->run != NULL ? 0 : -1;
 }
 
+/* As launch_parameters() gives them, for who is told them as a text. */
+static int
+write_given(const struct launch *l, struct jval parameters, struct buf *out,
+            struct err *err)
+{
+    if (l->space != NULL)
+        space_write_given(l->space, parameters, out);
+    else
+        jval_write(parameters, out);
+    return buf_check(out, "the parameters", err);
+}
+
 static int
 start_phase(const struct launch *l, struct trial *t, bool prepares,
             struct jval parameters, struct err *err)
@@ -183,10 +195,11 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
     if (programs)
         rc = launch_command(l, prepares ? l->prepare_command : l->command,
                             parameters, &filled, err);
-    command[2] = buf_text(&filled);
+    else
+        rc = write_given(l, parameters, &filled, err);
+    command[2] = task.parameters = buf_text(&filled);
     if (!programs)
         task.command = NULL;
-    task.parameters = &parameters;
     if (rc == 0 && saves)
         rc = checkpoints_begin(l->checkpoints, t, programs || t->budget > 0,
                                err);
@@ -256,10 +269,14 @@ open_folder(const struct launch *l, struct trial *t, struct err *err)
 int
 launch_trial(const struct launch *l, struct trial *t, struct err *err)
 {
-    struct json *doc = launch_parameters(l, t, err);
+    bool programs = launch_has_programs(l);
+    struct json *doc = programs
+                           ? launch_parameters(l, t, err)
+                           : json_parse(t->parameters, strlen(t->parameters),
+                                        JSON_STRICT, err);
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
 
-    if (rc == 0 && launch_has_programs(l))
+    if (rc == 0 && programs)
         rc = t->state == TRIAL_PREPARED
                  ? open_folder(l, t, err)
                  : trial_folder_make(t, json_root(doc), l->wants_output, err);

@@ -116,7 +116,7 @@ write_trial(struct buf *out, const struct runner_task *task)
     struct json_writer w = json_begin_object(out);
 
     json_add_unsigned(&w, "trial", t->number);
-    jval_write(*task->parameters, json_value(&w, "parameters"));
+    json_add_raw(&w, "parameters", task->parameters);
     json_add_text(&w, "folder", task->phase.folder);
     json_add_unsigned(&w, "attempt", t->attempt);
     if (t->budget > 0)

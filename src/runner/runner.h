@@ -48,8 +48,8 @@ struct runner_phase {
 struct runner_task {
     struct trial *trial; /* whose phase it is; never looked into */
     struct runner_phase phase;
-    const struct jval *parameters; /* as trials are given them */
-    const char *saving, *restore;  /* of checkpoints; NULL: none */
+    const char *parameters; /* JSON as trials are given it: without programs */
+    const char *saving, *restore; /* of checkpoints; NULL: none */
     const char *cwd;
     const char *const *command; /* ends with NULL, as does env; NULL, as is
                                    env: without RUNNER_PROGRAMS */
