@@ -300,6 +300,20 @@ TEST(router_gives_an_advisor_everything)
     finish(&r);
 }
 
+TEST(router_keeps_ends_whole_where_no_assessor_hears_them)
+{
+    struct routing r;
+
+    begin(&r);
+    router_keep_ends(r.router);
+    issue(&r);
+    CHECK_STR(route(&r, "ME", ME("A", "0", "PERIODICAL", "0", "1", "")), "0+1");
+    CHECK_STR(route(&r, "EN", EN("A")), "1+0");
+    CHECK(!r.routed.by_default.last->tuner_half);
+    CHECK_STR(r.routed.by_default.last->end.job, "A");
+    finish(&r);
+}
+
 /* Its trial waits for the answer. */
 TEST(router_gives_an_advisor_what_has_no_value)
 {
