@@ -31,9 +31,9 @@ static const char help[] =
     "  --count N, -n N\n"
     "                 so many trials, a line each; default 1\n"
     "\n"
-    "Exit status: 0 there they are; 1 there are no more, or the server cannot\n"
-    "be started; 2 usage; 3 no study, another study, or its configuration is\n"
-    "wrong; 5 the command log is damaged.\n"
+    "Exit status: 0 there they are; 1 the study was stopped, or the server\n"
+    "cannot be started; 2 usage; 3 no study, another study, or its\n"
+    "configuration is wrong; 5 the command log is damaged; 9 there are no more.\n"
     "\n"
     "Example: tunepipe ask digits --config digits.yml\n";
 
@@ -51,6 +51,7 @@ static const struct option options[] = {
 struct asking {
     uint64_t left;
     struct err err; /* the first that there was */
+    bool over;      /* so it was for that no trial will come any more */
 };
 
 /* What the trial's folder is, and which attempt this one, is for programs that
@@ -78,8 +79,10 @@ hear(void *ctx, struct remote_answer *answer)
     a->left--;
     if (why == NULL && print_trial(answer->value, &err) != 0)
         why = &err;
-    if (why != NULL && a->err.code == ERR_NONE)
-        a->err = *why;
+    if (why == NULL || a->err.code != ERR_NONE)
+        return;
+    a->err = *why;
+    a->over = answer->over;
 }
 
 static int
@@ -101,7 +104,7 @@ send_ask(struct remote *remote, struct err *err)
 }
 
 static int
-ask(const char *folder, const struct words *w, struct err *err)
+ask(const char *folder, const struct words *w, bool *over, struct err *err)
 {
     struct asking a = {.left = w->count};
     struct remote remote;
@@ -118,6 +121,7 @@ ask(const char *folder, const struct words *w, struct err *err)
     remote_close(&remote, false);
     if (rc == 0 && a.err.code != ERR_NONE) {
         *err = a.err;
+        *over = a.over;
         rc = -1;
     }
     return rc;
@@ -129,6 +133,8 @@ run(int argc, char **argv)
     static char count[] = "--count";
     struct words w = {.count = 1};
     struct err err = {0};
+    bool over = false;
+    int status;
 
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "-n") == 0)
@@ -142,9 +148,10 @@ run(int argc, char **argv)
                 MOST);
         return verb_fail("ask", &err);
     }
-    if (ask(argv[1], &w, &err) != 0)
-        return verb_fail("ask", &err);
-    return verb_printed("ask", EXIT_DONE);
+    if (ask(argv[1], &w, &over, &err) == 0)
+        return verb_printed("ask", EXIT_DONE);
+    status = verb_fail("ask", &err);
+    return over ? EXIT_FINISH : status;
 }
 
 const struct verb verb_ask = {

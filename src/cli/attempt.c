@@ -2,9 +2,9 @@
 #include "cli/attempt.h"
 
 #include "core/err.h"
-#include "core/file.h"
 #include "core/number.h"
 #include "history/folder.h"
+#include "manager/results.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -67,23 +67,12 @@ name_attempt(const char *experiment, const char *word, struct attempt *a)
     a->last = strcmp(a->name, attempt == 1 ? a->trial : next) == 0;
 }
 
-/* Its trials have no files, but for a few of the manager's. */
-static bool
-is_study(const char *experiment)
-{
-    char *asked = file_join(experiment, FOLDER_ASKED);
-    bool there = asked != NULL && access(asked, F_OK) == 0;
-
-    free(asked);
-    return there;
-}
-
 int
 attempt_find(const char *experiment, const char *word, struct attempt *out,
              struct err *err)
 {
     *out = (struct attempt){.folder = NULL};
-    if (is_study(experiment))
+    if (results_of_study(experiment))
         return err_set(err, ERR_CONFIG,
                        "%s is a study: whoever asks for a trial runs it, and "
                        "nothing of that is kept; tunepipe explain %s %.40s "

@@ -106,7 +106,12 @@ go_on(struct experiment *x, void *ctx)
 
     struct err err = {0};
 
-    if (kept_check_own(g->results, &err) != 0 ||
+    if (x->platform == PLATFORM_client)
+        err_set(&err, ERR_CONFIG,
+                "%s: is a study, which goes on when it is asked for a trial: "
+                "run your program again, or tunepipe ask %s",
+                g->results->id, g->results->folder);
+    if (err.code != ERR_NONE || kept_check_own(g->results, &err) != 0 ||
         kept_check_plugins(x, &err) != 0)
         return verb_fail("resume", &err);
     set_limits(x, g->results->folder, g->words);

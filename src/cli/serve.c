@@ -474,6 +474,18 @@ serve_locked(struct serving *s)
 }
 
 static int
+refuse_command(struct serving *s)
+{
+    struct err err = {0};
+
+    err_set(&err, ERR_CONFIG,
+            "%s: trialCommand: a study has none, as whoever asks for a trial "
+            "runs it: tunepipe run takes this file",
+            s->config);
+    return verb_fail(s->verb, &err);
+}
+
+static int
 read_config(struct serving *s)
 {
     struct problems problems;
@@ -485,6 +497,8 @@ read_config(struct serving *s)
                         &problems, &err);
     if (s->x == NULL || problems_check(&problems, &err) != 0)
         status = checked_refuse(s->verb, &err, &problems);
+    else if (s->x->platform != PLATFORM_client)
+        status = refuse_command(s);
     problems_fini(&problems);
     return status;
 }

@@ -242,9 +242,8 @@ explain(const struct results *r, const char *folder, struct err *err)
                 r->id);
         break;
     case RESULTS_DIED:
-        err_set(err, ERR_SYSTEM,
-                "%s: its manager died; to go on: tunepipe resume %s", r->id,
-                folder);
+        err_set(err, ERR_SYSTEM, "%s: its manager died; to go on: %s %s", r->id,
+                results_resume(r), folder);
         break;
     case RESULTS_FORKED:
         err_set(err, ERR_SYSTEM,
@@ -259,9 +258,8 @@ explain(const struct results *r, const char *folder, struct err *err)
                     "show %s",
                     r->id, r->reason, folder);
         else
-            err_set(err, ERR_SYSTEM,
-                    "%s does not run (%s); to go on: tunepipe resume %s", r->id,
-                    r->reason, folder);
+            err_set(err, ERR_SYSTEM, "%s does not run (%s); to go on: %s %s",
+                    r->id, r->reason, results_resume(r), folder);
         break;
     }
     return -1;
@@ -342,9 +340,10 @@ target_print_end(const char *folder, struct err *err)
     if (r == NULL)
         return -1;
     if (r->state == RESULTS_ENDED)
-        visible_printf(stdout, "%s: %s%s%s\n", r->id, r->reason,
-                       r->over ? "" : "; to go on: tunepipe resume ",
-                       r->over ? "" : folder);
+        visible_printf(
+            stdout, "%s: %s%s%s%s%s\n", r->id, r->reason,
+            r->over ? "" : "; to go on: ", r->over ? "" : results_resume(r),
+            r->over ? "" : " ", r->over ? "" : folder);
     else
         rc = explain(r, folder, err);
     results_free(r);

@@ -192,10 +192,13 @@ refuse(const char *folder, struct err *err)
     int rc = -1;
 
     if (r != NULL && r->state != RESULTS_RUNNING)
-        rc = err_set(err, ERR_SYSTEM,
-                     "%s does not run; to run all of its trials that failed "
-                     "again: tunepipe resume %s --retry-failed",
-                     r->id, folder);
+        rc = err_set(
+            err, ERR_SYSTEM,
+            r->study ? "%s does not run: it does when it is asked for a "
+                       "trial; to go on: tunepipe ask %s"
+                     : "%s does not run; to run all of its trials that failed "
+                       "again: tunepipe resume %s --retry-failed",
+            r->id, folder);
     results_free(r);
     return rc;
 }

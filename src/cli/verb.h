@@ -23,7 +23,8 @@ enum exit_status {
     /* a synchronous report: the trial should pause; another may go on from
      * there */
     EXIT_PAUSE = 8,
-    /* a synchronous report: this was the trial's final result */
+    /* a synchronous report: this was the trial's final result; a study: there
+     * is nothing more to try */
     EXIT_FINISH = 9,
 };
 

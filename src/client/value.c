@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 void
 value_add(struct json_writer *w, const char *key, double value)
@@ -20,16 +21,30 @@ value_add(struct json_writer *w, const char *key, double value)
         json_add_text(w, key, text);
 }
 
+/* What JSON cannot spell, as C, awk and others print it; NULL: it is none. */
+static const char *
+find_word(const char *text)
+{
+    bool negative = text[0] == '-';
+
+    text += negative;
+    if (strcasecmp(text, "nan") == 0)
+        return "NaN";
+    if (strcasecmp(text, "inf") == 0 || strcasecmp(text, "infinity") == 0)
+        return negative ? "-Infinity" : "Infinity";
+    return NULL;
+}
+
 int
 value_add_text(struct json_writer *w, const char *key, const char *text,
                struct err *err)
 {
-    struct json *doc;
+    const char *word = find_word(text);
     char shown[QUOTE_MAX];
+    struct json *doc;
 
-    if (strcmp(text, "NaN") == 0 || strcmp(text, "Infinity") == 0 ||
-        strcmp(text, "-Infinity") == 0) {
-        json_add_text(w, key, text);
+    if (word != NULL) {
+        json_add_text(w, key, word);
         return 0;
     }
     doc = json_parse(text, strlen(text), JSON_UNIQUE, NULL);

@@ -432,6 +432,16 @@ count_unended(struct results *r)
     free(path);
 }
 
+bool
+results_of_study(const char *folder)
+{
+    char *asked = file_join(folder, FOLDER_ASKED);
+    bool there = asked != NULL && access(asked, F_OK) == 0;
+
+    free(asked);
+    return there;
+}
+
 struct results *
 results_load(const char *folder, struct err *err)
 {
@@ -458,10 +468,17 @@ results_load(const char *folder, struct err *err)
         r->max_trials = kept.max_trials;
     }
     count_unended(r);
+    r->study = results_of_study(r->folder);
     return r;
 fail:
     results_free(r);
     return NULL;
+}
+
+const char *
+results_resume(const struct results *r)
+{
+    return r->study ? "tunepipe ask" : "tunepipe resume";
 }
 
 bool

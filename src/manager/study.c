@@ -8,6 +8,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/grow.h"
+#include "core/number.h"
 #include "history/folder.h"
 #include "manager/dispatcher.h"
 #include "manager/experiment_end.h"
@@ -119,7 +120,9 @@ write_trial(struct buf *out, const struct runner_task *task)
     json_add_raw(&w, "parameters", task->parameters);
     json_add_text(&w, "folder", task->phase.folder);
     json_add_unsigned(&w, "attempt", t->attempt);
-    if (t->budget > 0)
+    if (t->budget > 0 && t->budget == floor(t->budget) && t->budget < 0x1p53)
+        json_add_unsigned(&w, "budget", (uint64_t)t->budget);
+    else if (t->budget > 0)
         json_add_number(&w, "budget", t->budget);
     if (task->restore != NULL) {
         json_add_unsigned(&w, "step", t->step);
@@ -462,12 +465,17 @@ find_trial(struct study *s, const struct control_request *request,
 {
     uint64_t number = ANY, attempt = ANY;
     struct trial *t;
+    const char *text;
+    struct jval v;
+    size_t len;
 
     *out = NULL;
     if (check_serves(s, err) != 0 ||
         read_number(request->object, "attempt", &attempt, err) != 0)
         return -1;
-    if (read_number(request->object, "trial", &number, NULL) != 0 ||
+    if (!jval_get(request->object, "trial", &v) ||
+        !(jval_uint(v, &number) || (jval_string(v, &text, &len) &&
+                                    number_parse_u64(text, len, &number))) ||
         number == ANY)
         return err_set(err, ERR_INPUT, "trial: expected its number");
     if (number >= s->live->n_numbers)
@@ -537,7 +545,7 @@ write_value(struct jval v, struct buf *out, struct err *err)
     if (is_object && !jval_get(v, "default", &number))
         return err_set(err, ERR_INPUT,
                        "value: expected a number as its member \"default\"");
-    if (!read_value(number, &value, &word))
+    if (jval_type(number) == JSON_OBJECT || !read_value(number, &value, &word))
         return err_set(err, ERR_INPUT, "value: expected a number, not %s",
                        jval_type_name(number));
     if (word == NULL || !is_object) {
@@ -950,5 +958,5 @@ study_expire(struct study *s, int64_t now_ns)
 bool
 study_holds(const struct study *s)
 {
-    return ends_when_idle(s) && !s->idle;
+    return ends_when_idle(s) && !s->idle && (s->told || !s->end->known);
 }

@@ -42,7 +42,7 @@ for i in range(2):
     assert c("report", trial=i, value=2.5) == {"stop": "go"}
     assert c("look", trial=i) == {"stop": "go"}
     assert c("tell", trial=i, value=trial["parameters"]["x"]) == {}
-c("tell", trial=c("ask", id=7)["trial"], failed="no\nroom")
+c("tell", trial="%05d" % c("ask", id=7)["trial"], failed="no\nroom")
 assert c.try_("status", id=7)["id"] == 7
 E
         has show.json '"why": "no room"' && has show.json '"intermediates": 1' &&
@@ -63,7 +63,7 @@ wrong("value: expected a number, not a string", "tell", trial=0, value="one")
 wrong("value: expected a number, not null", "report", trial=0, value=None)
 wrong("value: expected a number as its member \"default\"", "report", trial=0,
       value={"loss": 1})
-wrong("trial: expected its number", "tell", trial="0", value=1)
+wrong("trial: expected its number", "tell", trial="0x", value=1)
 wrong("sequence: expected an integer from 0 to 0", "report", trial=0, value=1,
       sequence=1)
 wrong("expected a value, or failed", "tell", trial=0, value=1, failed="")

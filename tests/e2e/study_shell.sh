@@ -63,7 +63,7 @@ asks_and_tells() {
     says 0 '' tell s 2 --ended &&
         says 0 '' tell s 3 --intermediate 3 &&
         says 0 '' tell s 3 '{"default": -1e3, "other": [1]}' &&
-        says 1 'maxTrialNumber' ask s || return 1
+        says 9 'maxTrialNumber' ask s || return 1
     end
     count 2 succeeded && count 2 failed && has show.json '"value": -1000' &&
         has show.json 'no luck' && replays_study
@@ -83,6 +83,12 @@ says_what_is_wrong() {
         says 3 'tunepipe ask: error: ' ask s &&
         says 3 'tunepipe tell: error: ' tell s 0 1 || return 1
     says 3 'absent.yml' ask s --config absent.yml || return 1
+    # What only the dispatcher finds, and what is for tunepipe run.
+    { cat c.yml && echo 'constraints: ["x < z"]'; } > wrong.yml
+    { cat c.yml && echo 'trialCommand: "true"'; } > command.yml
+    says 3 "no parameter 'z'" ask s --config wrong.yml &&
+        says 3 'trialCommand: a study has none' ask s --config command.yml ||
+        return 1
     [ ! -e s ] || fail "s was made" || return 1
     says 0 '"trial": 0' ask s --config c.yml &&
         says 1 'trial 00007' tell s 7 1 &&
@@ -98,7 +104,8 @@ says_what_is_wrong() {
         says 2 'expected DIR TRIAL; ' tell s 0 1 --ended &&
         says 2 'expected DIR TRIAL [WHY]' tell s 0 no luck --failed &&
         says 2 'give one of' tell s 0 --failed --ended || return 1
-    says 0 '' tell s 0 NaN &&
+    says 0 '' tell s 0 --intermediate -inf &&
+        says 0 '' tell s 0 nan &&
         says 1 'trial 00000' tell s 0 NaN &&
         says 1 'trial 00000' tell s 0 0.5 &&
         says 1 'trial 00000' tell s 0 --intermediate 0.5 || return 1
@@ -106,6 +113,7 @@ says_what_is_wrong() {
     says 3 'searchSpace' ask s --config other.yml &&
         says 0 '"trial": 1' ask s --config c.yml || return 1
     end
+    says 0 'tunepipe ask /' show s && says 3 'is a study' resume s
 }
 
 # The assessor stops what is worse than the median of those before.
