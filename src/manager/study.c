@@ -160,6 +160,20 @@ give(void *ctx, const struct runner_task *task)
     w->given = buf_take(&text); /* NULL: no memory, or too long */
 }
 
+/* Others that wait are behind it, and its connection may stay: whoever has it
+ * is not who made it. */
+static void
+turn_down(void *ctx, const char *why)
+{
+    struct study *s = ctx;
+    struct waiter *w = s->asks.first->of;
+    struct control_subscription *sub = w->sub;
+
+    forget(s, w);
+    control_subscription_refuse(sub, why, false);
+    study_count(s);
+}
+
 /* Nobody knows of a trial before the log, or the pipe to it, knows of its
  * start: else another server might give it away once more. */
 static void
@@ -184,7 +198,8 @@ answer_gives(struct study *s)
 int
 study_open(struct study *s, const char *folder, struct err *err)
 {
-    struct client_server server = {.take = take, .give = give, .ctx = s};
+    struct client_server server = {
+        .take = take, .give = give, .refuse = turn_down, .ctx = s};
 
     s->serves = s->x->platform == PLATFORM_client;
     if (!s->serves)

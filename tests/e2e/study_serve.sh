@@ -529,4 +529,30 @@ E
 }
 check "a server in the foreground ends when nobody uses it" in_front
 
+# A connection outlives the process that made it where a child has it, too.
+parent_gone() {
+    study
+    client << 'E' && over && count 1 succeeded
+serve("study", "--config", "study.yml")
+gone, ends = os.pipe()
+answer, says = os.pipe()
+parent = os.fork()
+if parent == 0:
+    me, c = os.getpid(), Client("study", begin=False)
+    if os.fork() == 0:
+        os.close(ends)
+        os.read(gone, 1)
+        os.write(says, json.dumps([me, c.try_("ask")]).encode())
+    os._exit(0)
+os.waitpid(parent, 0)
+c = Client("study", begin=False)
+os.close(ends)
+pid, said = json.loads(os.read(answer, 1000))
+assert said == {"error": "process %d has gone" % pid}, said
+c("tell", trial=c("ask")["trial"], value=1)
+E
+}
+check "who asks for a process that has gone is refused, and delays nobody" \
+    parent_gone
+
 finish

@@ -217,6 +217,7 @@ run_new(struct runner *r, struct trial *t, const struct runner_phase *phase)
     return run;
 }
 
+/* 1: it has gone meanwhile, as err tells. */
 static int
 own(struct client_run *run, struct client_owner asker, struct err *err)
 {
@@ -227,12 +228,35 @@ own(struct client_run *run, struct client_owner asker, struct err *err)
     if (pid > 0)
         run->owner = join_owner(c, pid, 0);
     if (pid > 0 && run->owner == NULL) {
-        errno = EAGAIN; /* for whoever asks next */
-        return err_errno(err, ERR_SYSTEM, "process %d has gone", (int)pid);
+        if (kill(pid, 0) != 0 && errno == ESRCH) {
+            err_set(err, ERR_SYSTEM, "process %d has gone", (int)pid);
+            return 1;
+        }
+        errno = EMFILE; /* or no memory: either passes */
+        return err_errno(err, ERR_SYSTEM, "cannot watch process %d", (int)pid);
     }
     run->base.pid = pid;
     run->number = asker.number;
     return note(run, (int)pid, pid > 0 ? run->owner->start : 0, err);
+}
+
+/* For the first of those who wait that is there. */
+static int
+own_next(struct client_run *run, struct err *err)
+{
+    const struct client_server *s = &client_of(&run->base)->server;
+    struct client_owner asker = {0};
+    int rc = 1;
+
+    while (rc > 0 && s->take(s->ctx, &asker)) {
+        rc = own(run, asker, err);
+        if (rc > 0)
+            s->refuse(s->ctx, err->text);
+    }
+    if (rc <= 0)
+        return rc;
+    errno = EAGAIN;
+    return err_errno(err, ERR_SYSTEM, "nobody asks for a trial");
 }
 
 static struct run *
@@ -240,16 +264,12 @@ client_start(struct runner *r, const struct runner_task *task, struct err *err)
 {
     struct client *c = (struct client *)r;
     struct client_run *run = run_new(r, task->trial, &task->phase);
-    struct client_owner asker = {0};
 
     if (run == NULL) {
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    if (!c->server.take(c->server.ctx, &asker)) {
-        errno = EAGAIN;
-        err_errno(err, ERR_SYSTEM, "nobody asks for a trial");
-    } else if (own(run, asker, err) == 0) {
+    if (own_next(run, err) == 0) {
         c->server.give(c->server.ctx, task);
         return &run->base;
     }

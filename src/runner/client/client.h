@@ -32,6 +32,8 @@ struct client_server {
     bool (*take)(void *ctx, struct client_owner *asker);
     /* The one that was taken is given the trial. */
     void (*give)(void *ctx, const struct runner_task *task);
+    /* The one that was taken has no process any more, and gets none. */
+    void (*refuse)(void *ctx, const char *why);
     void *ctx;
     /* A file: who was given what, a line each, which begins with its LF: the
      * last part of the trial's folder; process id and start of who has asked
