@@ -268,19 +268,22 @@ await_other(struct serving *s)
 
 /* ---- the daemon ---- */
 
-/* It can be asked: whoever began it need not hear more. */
+/* It can be asked: whoever began it, and reads its words until they end, need
+ * not hear more.  Where no file can have them they are lost. */
 static void
 ready(void *ctx)
 {
     const struct serving *s = ctx;
-    char *path =
-        isatty(STDERR_FILENO) ? NULL : file_join(s->folder, SERVER_LOG);
-    int fd =
-        path == NULL
-            ? -1
-            : open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                   0600);
+    char *path;
+    int fd = -1;
 
+    if (isatty(STDERR_FILENO))
+        return;
+    path = file_join(s->folder, SERVER_LOG);
+    if (path != NULL)
+        fd = file_open_plain(path, O_WRONLY | O_APPEND | O_CREAT);
+    if (fd < 0)
+        fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
         dup2(fd, STDOUT_FILENO);
         dup2(fd, STDERR_FILENO);

@@ -19,7 +19,8 @@ int file_write(const char *path, const void *data, size_t len, struct err *err);
 /* Opening, reading and writing what lies where a trial may write: neither the
  * last part of the path nor the folder it lies in may be a symbolic link, and
  * what is opened is a regular file, so that opening or reading waits for
- * nobody. ELOOP (of the folder ENOTDIR): a link; ENXIO: no file. */
+ * nobody. ELOOP (of the folder ENOTDIR): a link; ENXIO: no file.  One that
+ * O_CREAT makes is its owner's. */
 int file_open_plain(const char *path, int flags);
 int file_read_plain(const char *path, size_t max, struct buf *b,
                     struct err *err);

@@ -588,8 +588,8 @@ static const struct control_command table[] = {
     {"wait", {"event", "count", "timeout_ms"}, commands_wait},
 };
 
-void
-commands_open(struct manager *m)
+int
+commands_open(struct manager *m, struct err *err)
 {
     const struct control_service service = {
         .commands = {table, sizeof table / sizeof *table, m},
@@ -602,18 +602,22 @@ commands_open(struct manager *m)
         .ctx = m,
     };
     struct control_server *s = &m->control;
-    struct err err = {0};
+    struct err why = {0};
 
-    if (control_server_open(s, m->folder.path, &service, &err) == 0 &&
+    if (control_server_open(s, m->folder.path, &service, &why) == 0 &&
         sources_watch(&m->sources, s->epoll_fd, EPOLLIN, SOURCE_CONTROL) != 0) {
-        err_errno(&err, ERR_SYSTEM, "cannot watch the socket");
+        err_errno(&why, ERR_SYSTEM, "cannot watch the socket");
         control_server_close(s);
     }
-    if (err.code != ERR_NONE)
-        progress_warn(&m->progress,
-                      "tunepipe: warning: this experiment cannot be "
-                      "controlled while it runs: %s",
-                      err.text);
+    if (why.code == ERR_NONE)
+        return 0;
+    if (m->study.serves)
+        return err_set(err, why.code, "%s", why.text);
+    progress_warn(&m->progress,
+                  "tunepipe: warning: this experiment cannot be "
+                  "controlled while it runs: %s",
+                  why.text);
+    return 0;
 }
 
 void

@@ -455,9 +455,9 @@ manager_open(struct manager *m, struct err *err)
                          x->minimize, err) != 0 ||
         publish_open(&m->publish, m->launch.program_folder, err) != 0)
         return -1;
-    if (study_open(&m->study, m->folder.path, err) != 0)
+    if (study_open(&m->study, m->folder.path, err) != 0 ||
+        commands_open(m, err) != 0)
         return -1;
-    commands_open(m);
     m->checkpoints.lockstep = x->deterministic;
     tell_launch(m);
     subscribe(m);

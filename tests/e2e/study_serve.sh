@@ -555,4 +555,50 @@ E
 check "who asks for a process that has gone is refused, and delays nobody" \
     parent_gone
 
+# Its words are lost where no file can have them.
+no_log() {
+    study
+    mkdir other
+    client << 'E' && over && count 1 succeeded && [ ! -e other/log ]
+c = Client("study", "--config", "study.yml")
+c("ask", detached=True)
+for make in [os.mkdir, os.mkfifo, lambda path: os.symlink("../other/log", path)]:
+    c.kill_server()
+    if os.path.isdir("study/server.log"):
+        os.rmdir("study/server.log")
+    else:
+        os.remove("study/server.log")
+    make("study/server.log")
+    c = Client("study")
+    c("status")
+c("tell", trial=0, value=1)
+E
+}
+check "a server does without a log" no_log
+
+# What stands in a file's place is told of, and nobody waits for it.
+in_the_way() {
+    study
+    client << 'E' && over && count 1 succeeded
+c = Client("study", "--config", "study.yml")
+c("ask", detached=True)
+def refused(path, make, remove, why):
+    c.kill_server()
+    os.rename(path, "kept")
+    make(path)
+    said = subprocess.run([TUNEPIPE, "study", "study", "--serve"],
+                          stderr=subprocess.PIPE)
+    assert said.returncode == 1 and why in said.stderr, said
+    remove(path)
+    os.rename("kept", path)
+refused("study/asked", os.mkfifo, os.remove, b"/asked: cannot open")
+c = Client("study")
+c("status")
+refused("study/control", os.mkdir, os.rmdir, b"/control: cannot make the sock")
+c = Client("study")
+c("tell", trial=0, value=1)
+E
+}
+check "a server that cannot have its ledger or socket tells so" in_the_way
+
 finish

@@ -30,7 +30,7 @@ begin(struct control_client *l)
     m->folder.id = "here";
     m->dispatcher.phase = PHASE_RUNNING;
     progress_open(&m->progress, STDOUT_FILENO, STDERR_FILENO, false, 0, false);
-    commands_open(m);
+    commands_open(m, NULL);
     CHECK(control_client_open(l, ".", &err) == 0);
     return m;
 }

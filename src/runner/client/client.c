@@ -399,8 +399,7 @@ client_serve(struct runner *r, const struct client_server *server,
 
     c->server = *server;
     c->ledger_fd =
-        open(server->ledger,
-             O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        file_open_plain(server->ledger, O_WRONLY | O_APPEND | O_CREAT);
     return c->ledger_fd >= 0
                ? 0
                : err_errno(err, ERR_SYSTEM, "%s: cannot open", server->ledger);
