@@ -75,25 +75,27 @@ wait_in(struct study *s, struct list *in, const struct control_request *request,
     return w;
 }
 
-static void
+/* From the end: of a client that leaves, the newest goes first. */
+static bool
 cancel_in(struct study *s, struct list *in, uint64_t source)
 {
-    for (struct link *at = in->first, *next; at != NULL; at = next) {
+    for (struct link *at = in->last; at != NULL; at = at->previous) {
         struct waiter *w = at->of;
 
-        next = at->next;
-        if (w->sub->source == source)
-            forget(s, w);
+        if (w->sub->source != source)
+            continue;
+        forget(s, w);
+        return true;
     }
+    return false;
 }
 
 void
 study_cancel(struct study *s, uint64_t source)
 {
-    cancel_in(s, &s->asks, source);
-    cancel_in(s, &s->gives, source);
-    cancel_in(s, &s->reports, source);
-    cancel_in(s, &s->tells, source);
+    if (!cancel_in(s, &s->asks, source) && !cancel_in(s, &s->gives, source) &&
+        !cancel_in(s, &s->reports, source))
+        cancel_in(s, &s->tells, source);
     study_count(s);
 }
 

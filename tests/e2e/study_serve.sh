@@ -601,4 +601,23 @@ E
 }
 check "a server that cannot have its ledger or socket tells so" in_the_way
 
+# 100,000 asks of one who goes keep nobody waiting.
+many_asks() {
+    study
+    client << 'E' && over && count 1 succeeded
+c = Client("study", "--config", "study.yml")
+c("pause")
+for i in range(100):
+    c.send("ask", n=1000)
+c("status")
+other = Client("study")
+c.close()
+other.socket.settimeout(60)
+other("status")
+other("continue")
+other("tell", trial=other("ask")["trial"], value=1)
+E
+}
+check "one who leaves thousands of asks behind keeps nobody waiting" many_asks
+
 finish
