@@ -5,6 +5,7 @@
 #include "client/stdio.h"
 #include "core/err.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -46,6 +47,22 @@ static const struct option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
+/* Whoever started this may have closed its standard streams: what is opened
+ * later must not be taken for one.  Nothing can be written to what is put in
+ * the place of one, as to a closed one. */
+static int
+use_stdio(const char *folder, const char *config, struct err *err)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+    return stdio_serve(folder, config, STDIN_FILENO, stdout, err);
+}
+
 static int
 run(int argc, char **argv)
 {
@@ -59,8 +76,7 @@ run(int argc, char **argv)
             err_set(
                 &err, ERR_USAGE,
                 "expected one of --serve, --stdio, --foreground; see --help");
-        else if (w.stdio && stdio_serve(argv[1], w.config, STDIN_FILENO, stdout,
-                                        &err) == 0)
+        else if (w.stdio && use_stdio(argv[1], w.config, &err) == 0)
             return EXIT_DONE;
     }
     return err.code != ERR_NONE

@@ -334,4 +334,14 @@ check "the server of --stdio dies" stdio_server_dies
 check "a study that is stopped gives --stdio nothing more" stopped
 check "a client dies" client_dies
 check "stdio says what is wrong" stdio_says_what_is_wrong
+stdio_closed() {
+    study
+    "$T" study s --stdio --config c.yml <&- > out || return
+    echo '{"command": "ask"}' > lines
+    "$T" study s --stdio < lines >&- 2> err
+    [ $? = 1 ] && has err 'cannot write the answers: Bad file descriptor' ||
+        fail "$(cat err)"
+}
+check "--stdio does not take what it opens for a closed stream" stdio_closed
+
 finish
