@@ -975,5 +975,7 @@ study_expire(struct study *s, int64_t now_ns)
 bool
 study_holds(const struct study *s)
 {
-    return ends_when_idle(s) && !s->idle && (s->told || !s->end->known);
+    bool begins = s->told || !s->end->known; /* else nobody will be let in */
+
+    return ends_when_idle(s) && !s->idle && begins;
 }

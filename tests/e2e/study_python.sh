@@ -157,6 +157,9 @@ assert ".json" not in str(error), error
 raises(tunepipe.StudyError, "x", tunepipe.Study, {"x": 1})
 raises(tunepipe.StudyError, "absent", tunepipe.Study.connect, "absent")
 raises(ValueError, "lost", tunepipe.Study, SPACE, lost="perhaps")
+error = raises(tunepipe.StudyError, "constraint 1, `y < 1`", tunepipe.Study,
+               SPACE, constraints="y < 1")
+assert str(error).startswith("filter"), error
 os.environ["TUNEPIPE_PROGRAM"] = "/bin/false"
 raises(tunepipe.StudyError, "status 1", tunepipe.Study, SPACE)
 E

@@ -62,7 +62,8 @@ def run(*words: str) -> str:
         said.seek(0)
         why = said.read().decode("utf-8", "replace").strip()
     if done.returncode != 0:
-        why = re.sub(r"^tunepipe \w+: error: ", "", why, flags=re.M)
+        why = re.sub(r"^tunepipe(?: \w+)?: error: (?:command \d+ \(\w+\): )?",
+                     "", why, flags=re.M)
         raise StudyError(why or "tunepipe %s: status %d" % (words[0],
                                                             done.returncode))
     return done.stdout.decode("utf-8", "replace")
