@@ -244,6 +244,18 @@ with tunepipe.Study(SPACE, folder="s", seed=1) as study:
     raises(KeyboardInterrupt, "", study.optimize, objective, n_trials=4)
     study.optimize(objective, n_trials=3)
     assert [one.number for one in study.trials] == [0, 1, 2, 3]
+    # Threads end at their next report.
+    both = threading.Barrier(2)
+
+    def for_ever(trial):
+        if both.wait() == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        while True:
+            trial.report(1)
+
+    raises(KeyboardInterrupt, "", study.optimize, for_ever, n_jobs=2)
+    again = study.ask(), study.ask()
+    assert [(one.number, one.attempt) for one in again] == [(4, 1), (5, 1)]
 # The first two have results before there is a third one.
 with tunepipe.Study(SPACE, tuner="pbt", seed=1,
                     tuner_args={"population_size": 2}) as study:
@@ -314,10 +326,14 @@ check "threads" threads
 forked() {
     py << 'E'
 from common import *
+import copy
+import pickle
 study = tunepipe.Study(SPACE)
 trial = study.ask()
 child = os.fork()
 if child == 0:
+    for copies in copy.copy, copy.deepcopy, pickle.dumps:
+        raises(TypeError, "tunepipe.Study.connect('/", copies, study)
     for call in study.ask, trial.should_stop, lambda: study.tell(trial, 1):
         raises(tunepipe.StudyError, "fork()", call)
     with tunepipe.Study.connect(study.folder) as other:

@@ -32,11 +32,11 @@ Threads may share a study.  A child that was fork()ed connects anew.  What goes
 wrong raises StudyError.
 """
 
-import concurrent.futures
 import itertools
 import json
 import operator
 import os
+import queue
 import shutil
 import subprocess
 import sys
@@ -57,6 +57,7 @@ __all__ = ["Study", "Trial", "Result", "StudyError"]
 Value = Union[float, Mapping[str, Any]]
 _NOTHING: Any = object()  # where None is a value that is wrong
 _WHY_MAX = 150  # characters
+_LOOK_S = 0.25  # for a signal that came just before a wait and does not end it
 
 
 class Result(NamedTuple):
@@ -80,6 +81,7 @@ class Trial:
         self._study = study
         self._reported = 0
         self._word = "go"
+        self._interrupted = False  # by Ctrl-C, which only one thread hears
         #: From 0, in the order of asking.
         self.number: int = given["trial"]
         #: The parameters; a nested choice is a dict with its name as "_name".
@@ -150,6 +152,8 @@ class Trial:
 
     def _hear(self, **request: Any) -> None:
         """What is to become of it, by the answer to the request."""
+        if self._interrupted:
+            raise KeyboardInterrupt
         try:
             answer = self._study._link.ask(trial=self.number,
                                            attempt=self.attempt, **request)
@@ -237,6 +241,10 @@ class Study:
 
     def __repr__(self) -> str:
         return "<study %s>" % self.folder
+
+    def __reduce__(self) -> Any:  # of copies, too
+        raise TypeError("a Study is one process's, and not copied: tunepipe."
+                        "Study.connect(%r) is another" % self.folder)
 
     def close(self) -> None:
         """Gives back the trials that it was told nothing of, and leaves.
@@ -336,6 +344,9 @@ class Study:
         callbacks: called behind each trial, one at a time, with the study and
         the trial, whose value is then known; Stop ends the call.  progress: a
         line on standard error where that is a terminal.
+
+        Ctrl-C gives back what is tried: at once, in threads at the next report;
+        a second one does not wait for that.
         """
         if n_jobs < 1:
             raise ValueError("n_jobs: expected 1 or more, got %r" % (n_jobs,))
@@ -539,20 +550,49 @@ class _Work:
 def _share(do: Callable[[Trial], None], trials: Iterator[Trial],
            n_jobs: int) -> None:
     """Does it with the trials, in so many threads; this one asks for them."""
-    running: "set[concurrent.futures.Future[None]]" = set()
+    threads: List[threading.Thread] = []
+    running: "set[Trial]" = set()
+    begun: "queue.SimpleQueue[Optional[Trial]]" = queue.SimpleQueue()
+    ended: "queue.SimpleQueue[Tuple[Trial, Any]]" = queue.SimpleQueue()
 
-    def settle(when: str) -> None:
-        nonlocal running
-        done, running = concurrent.futures.wait(running, return_when=when)
-        for one in done:
-            one.result()
+    def work() -> None:
+        for trial in iter(begun.get, None):
+            error = None
+            try:
+                do(trial)
+            except BaseException as raised:
+                error = raised
+            ended.put((trial, error))
 
-    with concurrent.futures.ThreadPoolExecutor(n_jobs) as pool:
+    def settle(most: int) -> None:
+        while len(running) > most:
+            try:
+                trial, error = ended.get(timeout=_LOOK_S)
+            except queue.Empty:
+                continue
+            running.remove(trial)
+            if error is not None:
+                raise error
+
+    try:
         for trial in trials:
-            running.add(pool.submit(do, trial))
-            if len(running) == n_jobs:
-                settle(concurrent.futures.FIRST_COMPLETED)
-        settle(concurrent.futures.ALL_COMPLETED)
+            running.add(trial)
+            begun.put(trial)
+            if len(threads) < n_jobs:
+                threads.append(threading.Thread(target=work, daemon=True))
+                threads[-1].start()
+            settle(n_jobs - 1)
+        settle(0)
+    except BaseException as error:
+        for trial in running:
+            trial._interrupted = not isinstance(error, (Exception, Stop))
+        raise
+    finally:
+        for _ in threads:
+            begun.put(None)
+        for thread in threads:
+            if thread.is_alive():  # else it was interrupted as it started
+                thread.join()
 
 
 def _is_terminal() -> bool:
