@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: allow-untyped-defs, allow-untyped-calls
 """What a trial in Python imports, and what a program that tunes imports.
 
 A trial that `tunepipe run` starts: its parameters, its reports, its seed.
@@ -49,7 +50,7 @@ __all__ = ["params", "param", "report", "final", "seed", "Stop", "Pause",
            "budget"]
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # who else asks __getattr__()
     from .link import StudyError as StudyError
     from .space import choice as choice, loguniform as loguniform
     from .space import lognormal as lognormal, lograndint as lograndint
@@ -67,13 +68,14 @@ _LATER = dict.fromkeys(("uniform", "loguniform", "quniform", "qloguniform",
 _LATER.update(Study="study", Trial="study", Result="study", StudyError="link")
 
 
-def __getattr__(name):
-    if name not in _LATER:
-        raise AttributeError("module 'tunepipe' has no attribute %r" % name)
-    from importlib import import_module
-    value = getattr(import_module("tunepipe." + _LATER[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # to which every name would be one that there is
+    def __getattr__(name):
+        if name not in _LATER:
+            raise AttributeError("module 'tunepipe' has no attribute %r" % name)
+        from importlib import import_module
+        value = getattr(import_module("tunepipe." + _LATER[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__():

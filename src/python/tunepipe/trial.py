@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# mypy: allow-untyped-defs, allow-untyped-calls, no-warn-return-any
+# mypy: allow-any-generics
 """The trial's side: its parameters, its reports, its seed (import tunepipe).
 
 For Python 3.6 and later.  There is no state: all that the functions know is in
@@ -44,7 +46,7 @@ def params() -> "Dict[str, Any]":
     of a name that it lacks names the nearest, and param() for a path.
     """
     value = _given()
-    if isinstance(value, dict):
+    if isinstance(value, _Params):
         for name in _OF_TUNERS:
             if name in value:
                 value.added[name] = value.pop(name)
