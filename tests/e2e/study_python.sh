@@ -166,6 +166,69 @@ E
 }
 check "bad values, unknown trials, another space" bad_input
 
+# As numpy and pandas have them, which are not needed here.
+foreign_values() {
+    py << 'E'
+from common import *
+
+
+class Array:
+    def __init__(self, value):
+        self.value = value
+
+    def tolist(self):
+        return self.value
+
+    def __float__(self):
+        return float(self.value)
+
+    def __repr__(self):
+        return "an\n  array"
+
+
+class Row:
+    def keys(self):
+        return ["x", "n"]
+
+    def __getitem__(self, name):
+        return {"x": Array(0.5), "n": Array(3)}[name]
+
+
+space = {"x": tunepipe.uniform(Array(0), 1), "n": tunepipe.randint(0, Array(9)),
+         "flag": tunepipe.choice(map(Array, (True, False)))}
+with tunepipe.Study(space, seed=1) as study:
+    rows = study.dataframe()
+    assert len(rows) == 0 and ("value" in rows or rows == [])
+    assert study.enqueue() == [] and study.enqueue(Row()) == [0]
+    trial = study.ask()
+    assert trial["x"] == 0.5 and trial["n"] == 3 and trial["flag"] in (0, 1)
+    assert type(trial["flag"]) is bool
+    for value in Array([1]), {"default": {"default": 1}}, 10 ** 400:
+        raises((TypeError, OverflowError), "value: expected a number, got ",
+               study.tell, trial, value)
+    error = raises(TypeError, "an array", study.tell, trial, Array([1]))
+    assert "\n" not in str(error)
+    raises(TypeError, "value.rest[1]: expected a value that JSON has, got {1}",
+           study.tell, trial, {"default": 1, "rest": [0, {1}]})
+    study.tell(trial, {"default": Array(1), "rest": Array([2, float("nan")])})
+    assert study.best.value == 1
+    study.fail(study.ask())
+    rows = study.dataframe()
+    assert rows is not None and len(rows) == 2
+    raises(TypeError, "parameters.x: expected a value that JSON has, got b'1'",
+           study.enqueue, {"x": b"1"})
+for options in "abc", {"a", "b"}, {"a": 1}:
+    raises(TypeError, "choice: expected a list", tunepipe.choice, options)
+raises(ValueError, "choice", tunepipe.choice, [float("nan")])
+raises(TypeError, "searchSpace.x._value[0]: expected a value that JSON has",
+       tunepipe.Study, {"x": tunepipe.choice([object()])})
+raises(TypeError, "space: expected a dict or a path, got 5", tunepipe.Study, 5)
+raises(TypeError, "folder: expected a path", tunepipe.Study, SPACE, folder=5)
+raises(TypeError, "tuner", tunepipe.Study, SPACE, tuner=5)
+E
+}
+check "numbers, arrays and tables of other packages" foreign_values
+
 optimize() {
     py << 'E'
 from common import *
@@ -198,7 +261,7 @@ with tunepipe.Study({"x": tunepipe.uniform(-5, 5)}, seed=2, max_trials=25,
 
     raises(KeyError, "no", study.optimize, fails, n_trials=3)
     assert "KeyError" in study.trials[5].why and len(study.trials) == 6
-    study.optimize(fails, n_trials=1, catch=(LookupError,))
+    study.optimize(fails, n_trials=1, catch=LookupError)
     raises(TypeError, "expected a number", study.optimize, lambda t: "x", 1)
     assert study.trials[-1].status == "failed"
 
@@ -418,7 +481,8 @@ import pty
 import sys
 ours, theirs = pty.openpty()
 with open(theirs, "w") as sys.stderr, tunepipe.Study(SPACE, seed=1) as study:
-    study.optimize(lambda trial: 5 - trial.number, n_trials=3)
+    values = [float("-inf"), {"default": 4}, 3]
+    study.optimize(lambda trial: values[trial.number], n_trials=3)
     study.optimize(lambda trial: 9, n_trials=1)
     study.optimize(lambda trial: 9, n_trials=1, progress=False)
     said = ""

@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 import weakref
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Mapping, Optional
 
 _LINE_MAX = 65536  # bytes of a request
 _DEATHS_MAX = 20   # of servers, one after the other, before one has answered
@@ -74,9 +74,10 @@ def serve(folder: str, config: Optional[_Request] = None) -> None:
     if config is None:
         run("study", folder, "--serve")
         return
+    config = plain(config, "")
     with tempfile.NamedTemporaryFile("w", suffix=".json",
                                      encoding="utf-8") as file:
-        json.dump(config, file, default=plain, ensure_ascii=False)
+        json.dump(config, file, ensure_ascii=False)
         file.flush()
         try:
             run("study", folder, "--serve", "--config", file.name)
@@ -86,34 +87,53 @@ def serve(folder: str, config: Optional[_Request] = None) -> None:
             raise StudyError(text) from None
 
 
-def plain(value: Any) -> Any:
-    """A number that json does not know, as numpy's are, as one it knows."""
+def plain(value: Any, at: str) -> Any:
+    """The value as json takes it: within it, too, numpy's and the like have
+    become Python's.  TypeError, with the place: there is no such."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(one, "%s[%d]" % (at, i)) for i, one in enumerate(value)]
+    if hasattr(value, "keys"):
+        return {str(key): plain(value[key], "%s.%s" % (at, key) if at
+                                else str(key)) for key in value.keys()}
+    if not isinstance(value, (int, float)) and hasattr(value, "tolist"):
+        listed = value.tolist()
+        if type(listed) is not type(value):
+            return plain(listed, at)
     try:
         return operator.index(value)
     except TypeError:
-        return float(value)
-
-
-_encode = json.JSONEncoder(default=plain).encode
+        return _spell_number(value, at, "a value that JSON has")
 
 
 def spell(value: Any) -> Any:
     """A result as requests have it; TypeError or ValueError: it is none."""
-    if isinstance(value, dict):
-        if "default" not in value:
-            raise ValueError('value: a dict needs a member "default"')
-        return dict(value, default=spell(value["default"]))
+    if not isinstance(value, Mapping):
+        return _spell_number(value, "value", "a number")
+    if "default" not in value:
+        raise ValueError('value: a dict needs a member "default"')
+    return dict(plain({**value, "default": None}, "value"),
+                default=_spell_number(value["default"], "value", "a number"))
+
+
+def _spell_number(value: Any, at: str, expected: str) -> Any:
     try:
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes, bytearray)):
             raise TypeError
         number = float(value)
-    except (TypeError, ValueError) as error:
-        raise type(error)("value: expected a number, got %.100r" % (value,)
-                          ) from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)("%s: expected %s, got %s" % (at, expected,
+                                                       brief(value))) from None
     if math.isfinite(number):
         return number
     return "NaN" if math.isnan(number) else ("Infinity" if number > 0
                                              else "-Infinity")
+
+
+def brief(value: Any) -> str:
+    """The value in an error's one line."""
+    return " ".join(repr(value).split())[:100]
 
 
 def _connect(folder: str) -> socket.socket:
@@ -195,7 +215,8 @@ class Link:
             error.over = bool(call.reply.get("over"))
             error.ended = bool(call.reply.get("gone"))
             raise error
-        return call.reply["answer"]
+        answer: _Request = call.reply["answer"]
+        return answer
 
     def close(self) -> None:
         """Ends the connection; those who wait get a StudyError."""
@@ -226,7 +247,7 @@ class Link:
             request.setdefault("tag", secrets.token_hex(8))
         elif request.get("trial") in self.held:
             request.setdefault("attempt", self.held[request["trial"]])
-        line = _encode(request).encode("ascii") + b"\n"
+        line = json.dumps(request).encode("ascii") + b"\n"
         if len(line) > _LINE_MAX:
             raise ValueError("a request of more than %d bytes" % _LINE_MAX)
         return line

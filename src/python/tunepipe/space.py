@@ -13,7 +13,8 @@ A choice is nested where its options are dicts with a name and a space each:
 The trial's parameter is then a dict, {"_name": "sgd", "momentum": 0.9}.
 """
 
-from typing import Any, Dict, Iterable
+import math
+from typing import Any, Dict, Iterable, Mapping
 
 Dimension = Dict[str, Any]
 
@@ -82,7 +83,14 @@ def choice(options: Iterable[Any]) -> Dimension:
 
     Beside such dicts a text stands for one without parameters.
     """
+    if isinstance(options, (str, bytes, set, frozenset, Mapping)):
+        raise TypeError("choice: expected a list of options, got %.100r" %
+                        (options,))
     values = list(options)
+    if any(isinstance(one, float) and not math.isfinite(one)
+           for one in values):
+        raise ValueError("choice: expected values that JSON has, got %r" %
+                         (values,))
     if any(isinstance(one, dict) and "_name" in one for one in values):
         values = [{"_name": one} if isinstance(one, str) else one
                   for one in values]

@@ -34,6 +34,7 @@ wrong raises StudyError.
 
 import itertools
 import json
+import math
 import operator
 import os
 import queue
@@ -45,17 +46,18 @@ import threading
 import time
 import weakref
 from typing import (Any, Callable, ContextManager, Dict, Iterable, Iterator,
-                    List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
-                    Union)
+                    List, Mapping, NamedTuple, Optional, Sequence,
+                    SupportsFloat, Tuple, Type, Union)
 
 from . import trial as _trial
-from .link import Call, Link, StudyError, plain, program, run, spell
+from .link import (Call, Link, StudyError, brief, plain, program, run,
+                   spell)
 from .trial import Stop
 
 __all__ = ["Study", "Trial", "Result", "StudyError"]
 
-Value = Union[float, Mapping[str, Any]]
-_NOTHING: Any = object()  # where None is a value that is wrong
+Value = Union[SupportsFloat, Mapping[str, Any]]
+_NOTHING: Any = ...  # where None is a value that is wrong
 _WHY_MAX = 150  # characters
 _LOOK_S = 0.25  # for a signal that came just before a wait and does not end it
 
@@ -202,7 +204,8 @@ class Study:
         if isinstance(space, Mapping):
             keys["searchSpace"] = space
         else:
-            keys["searchSpaceFile"] = os.path.abspath(space)
+            keys["searchSpaceFile"] = _path(
+                "space: expected a dict or a path", space)
         self._open(folder, {key: value for key, value in keys.items()
                             if value is not None}, lost)
 
@@ -216,14 +219,14 @@ class Study:
 
     def _open(self, folder: Any, config: Any, lost: str) -> None:
         if lost not in ("again", "failed"):
-            raise ValueError("lost: expected 'again' or 'failed', got %r" %
-                             (lost,))
+            raise ValueError("lost: expected 'again' or 'failed', got %s" %
+                             brief(lost))
         self._fails_lost = lost == "failed"
         self._asked: List[Call] = []  # of who was interrupted, for who is next
         temporary = folder is None
         #: Where the study is kept, an absolute path.
         self.folder: str = (tempfile.mkdtemp(prefix="tunepipe-") if temporary
-                            else os.path.abspath(os.fspath(folder)))
+                            else _path("folder: expected a path", folder))
         try:
             self._link = Link(self.folder, config)
         except BaseException:
@@ -322,7 +325,10 @@ class Study:
 
         What a set lacks is drawn; they come on top of max_trials.
         """
-        reply = self._link.ask(command="add", parameters=list(params))
+        if not params:
+            return []
+        reply = self._link.ask(command="add", parameters=[
+            plain(one, "parameters") for one in params])
         return [int(number) for number in reply["trials"]]
 
     # ---- a function ----
@@ -331,7 +337,8 @@ class Study:
                  n_trials: Optional[int] = None, n_jobs: int = 1,
                  timeout: Optional[float] = None,
                  callbacks: Iterable[Callable[["Study", Trial], Any]] = (),
-                 catch: Tuple[Type[Exception], ...] = (),
+                 catch: Union[Type[Exception],
+                              Tuple[Type[Exception], ...]] = (),
                  progress: bool = True) -> None:
         """Tries the objective: it is given a trial and returns its result.
 
@@ -353,7 +360,7 @@ class Study:
         deadline = None if timeout is None else time.monotonic() + timeout
         line = (_Progress(self._status(), n_trials)
                 if progress and _is_terminal() else None)
-        todo = _Work(self, objective, [*callbacks], tuple(catch), line)
+        todo = _Work(self, objective, [*callbacks], catch, line)
         trials = self._to_try(n_trials, deadline, todo)
         try:
             if n_jobs == 1:
@@ -388,10 +395,10 @@ class Study:
 
     # ---- what there is ----
 
-    def _show(self) -> Dict[str, Any]:
+    def _show(self) -> Any:
         return json.loads(run("show", "--json", self.folder))
 
-    def _status(self) -> Dict[str, Any]:
+    def _status(self) -> Any:
         return json.loads(run("status", "--json", self.folder))
 
     @property
@@ -416,16 +423,21 @@ class Study:
         Parameters are columns "params_NAME", of a nested choice
         "params_NAME/_name" and so on.
         """
+        names = [name for name in Result._fields if name != "params"]
         rows = []
         for one in self.trials:
             row = one._asdict()
             row.update(_flat("params_", row.pop("params")))
             rows.append(row)
         try:
-            import pandas
+            import pandas  # type: ignore[import]
         except ImportError:
             return rows
-        return pandas.DataFrame(rows)
+        # Of no trials, too, and with a nan for each None where numbers are.
+        names += dict.fromkeys(name for row in rows for name in row
+                               if name not in names)
+        kinds = dict.fromkeys(("value", "latest", "seconds"), float)
+        return pandas.DataFrame(rows, columns=names).astype(kinds)
 
 
 def _algorithm(name: Any, args: Optional[Mapping[str, Any]]) -> Any:
@@ -434,13 +446,22 @@ def _algorithm(name: Any, args: Optional[Mapping[str, Any]]) -> Any:
         return None
     if isinstance(name, Mapping):
         keys = dict(name)
-    elif os.sep in name:
-        keys = {"plugin": os.path.abspath(name)}
+    elif not isinstance(name, str) or os.sep in name:
+        keys = {"plugin": _path("tuner or assessor: expected a name, a "
+                                 "path or a dict", name)}
     else:
         keys = {"name": name}
     if args is not None:
         keys["classArgs"] = args
     return keys
+
+
+def _path(expected: str, path: Any) -> str:
+    """The absolute path."""
+    try:
+        return os.path.abspath(os.fsdecode(path))
+    except TypeError:
+        raise TypeError("%s, got %s" % (expected, brief(path))) from None
 
 
 def _end(link: Link, temporary: bool, pid: int) -> None:
@@ -497,7 +518,7 @@ class _Work:
 
     def __init__(self, study: Study, objective: Callable[[Trial], Any],
                  callbacks: List[Callable[[Study, Trial], Any]],
-                 catch: Tuple[Type[Exception], ...],
+                 catch: Union[Type[Exception], Tuple[Type[Exception], ...]],
                  line: "Optional[_Progress]") -> None:
         self.study, self.objective, self.line = study, objective, line
         self.callbacks, self.catch = callbacks, catch
@@ -612,18 +633,19 @@ class _Progress:
         self.lock = threading.Lock()
 
     def count(self, trial: Trial) -> None:
-        value = trial.value
-        if isinstance(value, dict):
+        value: Any = trial.value
+        if isinstance(value, Mapping):
             value = value["default"]
+        number = math.nan if value is None else float(value)
         with self.lock:
             self.n += 1
-            if value is not None and (self.best is None or
-                                      self.better(value, self.best)):
-                self.best, self.of_best = value, trial.number
+            if math.isfinite(number) and (self.best is None or
+                                          self.better(number, self.best)):
+                self.best, self.of_best = number, trial.number
             text = "%d%s trials" % (self.n, self.of)
             if self.best is not None:
                 text += ", best %.6g (trial %d)" % (self.best,
-                                                    int(self.of_best))
+                                                    int(self.of_best or 0))
             sys.stderr.write("\r%-60s" % text)
             sys.stderr.flush()
 
