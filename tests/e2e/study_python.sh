@@ -53,10 +53,13 @@ study = tunepipe.Study({"x": tunepipe.loguniform(1e-4, 1),
                         "act": tunepipe.choice(["relu", "tanh"])},
                        seed=1, folder="s")
 raises(tunepipe.StudyError, "no trial has a result", lambda: study.best)
+study.optimize(lambda trial: None, n_trials=0)
+raises(ValueError, "n_trials: expected 0 or more", study.optimize, len, -1)
 trial = study.ask()
 assert trial.number == 0 and trial.attempt == 0
 assert list(trial.params) == ["x", "n", "act"]
 assert trial["x"] == trial.params["x"]
+raises(KeyError, "no parameter 'akt' (did you mean 'act'?)", lambda: trial["akt"])
 assert type(trial["n"]) is int and 8 <= trial["n"] < 129
 assert trial["act"] in ("relu", "tanh") and 1e-4 <= trial["x"] <= 1
 assert trial.budget is None and trial.restore_dir is None and trial.step == 0
@@ -247,12 +250,13 @@ with tunepipe.Study({"x": tunepipe.uniform(-5, 5)}, seed=2, max_trials=25,
         assert of is study
         heard.append((trial.number, trial.value))
 
-    study.optimize(objective, n_trials=5, callbacks=[hear])
+    study.optimize(objective, n_trials=5, callbacks=hear)
     assert [number for number, _ in heard] == list(range(5))
     assert [value is None for _, value in heard] == [False, True, True, False,
                                                      False]
     assert [one.status for one in study.trials] == [
         "succeeded", "failed", "failed", "succeeded", "succeeded"]
+    assert "the objective returned None" in study.trials[2].why
     assert study.best.value == max(value for _, value in heard
                                    if value is not None)
 
@@ -489,6 +493,7 @@ with open(theirs, "w") as sys.stderr, tunepipe.Study(SPACE, seed=1) as study:
     while said.count("\n") < 2: # a terminal passes it on by and by
         said += os.read(ours, 65536).decode()
 sys.stderr = sys.__stderr__
+assert "\r0/3 trials " in said
 assert "\r3/3 trials, best 3 (trial 2)" in said, said
 assert "\r1/1 trials, best 3 (trial 2)" in said and said.count("\n") == 2, said
 E

@@ -77,35 +77,44 @@ class Result(NamedTuple):
 
 
 class Trial:
-    """A point to try, as Study.ask() gives it."""
+    """A point to try, as Study.ask() gives it.
+
+    number: from 0, in the order of asking.  params: the parameters, of which
+    trial["rate"] is one; a nested choice is a dict with its name as "_name".
+    attempt: above 0 where whoever had it before has died, or gave it back.
+    steps: what it has reported, pairs of a step and a value.  value: the result
+    that the study was told; None: none.
+
+    budget: how many results it may report, those of `step` included; then the
+    tuner decides what becomes of it (asha, hyperband, bohb, and pbt with
+    max_budget); None: there is no such limit.  restore_dir: the newest
+    checkpoint, of an earlier attempt or of the trial that it goes on from, a
+    folder to be read only; None: there is none.  step: how many results had
+    been reported when that was saved.  checkpoint_dir: where checkpoint() and
+    report(checkpoint=...) save, which it is to be left to.
+    """
 
     def __init__(self, study: "Study", given: Dict[str, Any]) -> None:
         self._study = study
         self._reported = 0
         self._word = "go"
         self._interrupted = False  # by Ctrl-C, which only one thread hears
-        #: From 0, in the order of asking.
         self.number: int = given["trial"]
-        #: The parameters; a nested choice is a dict with its name as "_name".
         self.params: Dict[str, Any] = _without_added(given["parameters"])
-        #: Above 0: whoever had it before has died, or gave it back.
         self.attempt: int = given["attempt"]
-        #: How many results it may report, those of `step` included; then the
-        #: tuner decides what becomes of it.  None: no tuner does.
         self.budget: Optional[int] = _whole(given.get("budget"))
-        #: The newest checkpoint, of an earlier attempt or of the trial that it
-        #: goes on from: a folder to be read only.  None: there is none.
         self.restore_dir: Optional[str] = given.get("restore_dir")
-        #: How many results had been reported when that was saved.
         self.step: int = given.get("step", 0)
         self.checkpoint_dir: Optional[str] = given.get("checkpoint_dir")
-        #: What it has reported: pairs of a step and a value.
         self.steps: List[Tuple[Any, Value]] = []
-        #: What the study was told of it, so far nothing.
         self.value: Optional[Value] = None
 
     def __getitem__(self, name: str) -> Any:
-        return self.params[name]
+        try:
+            return self.params[name]
+        except KeyError:
+            raise KeyError("this trial has no parameter %r%s" % (
+                name, _trial._nearest(name, self.params))) from None
 
     def __repr__(self) -> str:
         return "<trial %d: %r>" % (self.number, self.params)
@@ -357,6 +366,11 @@ class Study:
         """
         if n_jobs < 1:
             raise ValueError("n_jobs: expected 1 or more, got %r" % (n_jobs,))
+        if n_trials is not None and n_trials < 0:
+            raise ValueError("n_trials: expected 0 or more, got %r" %
+                             (n_trials,))
+        if callable(callbacks):
+            callbacks = [callbacks]
         deadline = None if timeout is None else time.monotonic() + timeout
         line = (_Progress(self._status(), n_trials)
                 if progress and _is_terminal() else None)
@@ -403,14 +417,19 @@ class Study:
 
     @property
     def best(self) -> Result:
-        """The trial with the best result; StudyError: none has one yet."""
+        """The trial with the best result, which is the latest of one that was
+        paused at its budget; StudyError: none has one yet."""
         shown = self._show()
+        trials = shown["trials"]
         if shown["best"] is None:
-            raise StudyError("study %s: no trial has a result yet" %
-                             self.folder)
-        number = shown["best"]["trial"]
-        return _result(next(one for one in shown["trials"]
-                            if one["trial"] == number))
+            last = (", %d have ended: the last one: %s" % (
+                len(trials), trials[-1]["why"]) if trials else "")
+            raise StudyError("study %s: no trial has a result yet%s" %
+                             (self.folder, last))
+        best = _result(next(one for one in trials
+                            if one["trial"] == shown["best"]["trial"]))
+        return (best._replace(value=best.latest) if best.value is None
+                else best)
 
     @property
     def trials(self) -> List[Result]:
@@ -538,12 +557,13 @@ class _Work:
     def _try(self, trial: Trial) -> None:
         study = self.study
         value: Any = None
+        stopped = False
         try:
             value = self.objective(trial)
             if value is not None:
                 spell(value)
         except Stop:
-            pass
+            stopped = True
         except Exception as error:
             self._tell(study.fail, trial, "%s: %s" % (type(error).__name__,
                                                       error))
@@ -553,8 +573,10 @@ class _Work:
         except BaseException:
             study._release(trial)
             raise
-        if value is None:
+        if value is None and (stopped or trial._word != "go"):
             self._tell(study.tell, trial)
+        elif value is None:
+            self._tell(study.fail, trial, "the objective returned None")
         else:
             self._tell(study.tell, trial, value)
             self.told = True
@@ -631,6 +653,7 @@ class _Progress:
         self.of = "" if n_trials is None else "/%d" % n_trials
         self.n = 0
         self.lock = threading.Lock()
+        self.show()
 
     def count(self, trial: Trial) -> None:
         value: Any = trial.value
@@ -642,13 +665,15 @@ class _Progress:
             if math.isfinite(number) and (self.best is None or
                                           self.better(number, self.best)):
                 self.best, self.of_best = number, trial.number
-            text = "%d%s trials" % (self.n, self.of)
-            if self.best is not None:
-                text += ", best %.6g (trial %d)" % (self.best,
-                                                    int(self.of_best or 0))
-            sys.stderr.write("\r%-60s" % text)
-            sys.stderr.flush()
+            self.show()
+
+    def show(self) -> None:
+        text = "%d%s trials" % (self.n, self.of)
+        if self.best is not None:
+            text += ", best %.6g (trial %d)" % (self.best,
+                                                int(self.of_best or 0))
+        sys.stderr.write("\r%-60s" % text)
+        sys.stderr.flush()
 
     def end(self) -> None:
-        if self.n > 0:
-            sys.stderr.write("\n")
+        sys.stderr.write("\n")

@@ -61,6 +61,11 @@ def _given():
         return json.load(file, object_pairs_hook=_Params)
 
 
+def _nearest(name, names):
+    near = difflib.get_close_matches(str(name), names, 1)
+    return " (did you mean %r?)" % near[0] if near else ""
+
+
 class _Params(dict):
     def __init__(self, *args):
         super().__init__(*args)
@@ -69,8 +74,7 @@ class _Params(dict):
     def __missing__(self, name):
         if name in self.added:
             return self.added[name]
-        near = difflib.get_close_matches(str(name), self, 1)
-        hint = " (did you mean %r?)" % near[0] if near else ""
+        hint = _nearest(name, self)
         top, nested, _ = str(name).partition("/")
         if _path("") is None:
             chosen = nested and name.endswith("/_name")
