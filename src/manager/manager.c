@@ -376,7 +376,8 @@ finish(struct manager *m, struct err *err)
         checkpoints_over(&m->checkpoints);
     if (out->end == MANAGER_INTERRUPTED)
         snprintf(out->reason, sizeof out->reason,
-                 "interrupted after %llu trials",
+                 m->study.idle ? "nobody asks for more than %llu trials"
+                               : "interrupted after %llu trials",
                  (unsigned long long)m->live.n_numbers);
     say_lockstep(m);
     say_late(m);

@@ -376,7 +376,8 @@ static void
 refuse(struct study *s)
 {
     const struct scheduler *c = s->scheduler;
-    char why[300] = "the tuner failed to give parameters";
+    char why[300] = "the tuner failed to give parameters: see "
+                    "dispatcher.log in the study's folder";
     bool ended, over;
     size_t most;
 
