@@ -331,7 +331,8 @@ ask(void *ctx, const struct control_request *request, struct buf *reply,
 
         if (w == NULL)
             return -1;
-        w->asker = detached ? (struct client_owner){0} : asker;
+        if (!detached)
+            w->asker = asker;
     }
     study_count(s);
     return 0;
