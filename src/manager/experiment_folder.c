@@ -119,7 +119,7 @@ open_part(const struct experiment_folder *f, const char *name, int flags,
 {
     char *path = file_join(f->path, name);
 
-    *out = path == NULL ? -1 : open(path, flags | O_CLOEXEC, 0600);
+    *out = path == NULL ? -1 : open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (*out < 0)
         err_errno(err, ERR_SYSTEM, "%s/%s: cannot open", f->path, name);
     free(path);
@@ -506,7 +506,8 @@ experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
 static int
 spawn_apart(const char *const argv[], const char *log, struct err *err)
 {
-    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+    int fd = open(log, flags, 0600);
     const struct process_spawn how = {
         .argv = argv, .files = {PROCESS_NULL, PROCESS_NULL, fd}};
     int rc = 0;

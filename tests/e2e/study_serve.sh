@@ -596,6 +596,9 @@ c = Client("study")
 c("status")
 refused("study/control", os.mkdir, os.rmdir, b"/control: cannot make the sock")
 c = Client("study")
+refused("study/dispatcher.log", lambda path: os.symlink("/dev/null", path),
+        os.remove, b"/dispatcher.log: cannot open")
+c = Client("study")
 c("tell", trial=0, value=1)
 E
 }
