@@ -11,6 +11,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/grow.h"
+#include "core/number.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -75,13 +76,19 @@ free_request(struct remote_request *r)
 
 /* ---- the trials that it has ---- */
 
+/* Of a trial also as its id; NONE: there is none. */
 static uint64_t
 number_of(struct jval object, const char *key)
 {
     uint64_t n = NONE;
+    const char *text;
     struct jval v;
+    size_t len;
 
-    return jval_get(object, key, &v) && jval_uint(v, &n) ? n : NONE;
+    if (jval_get(object, key, &v) && !jval_uint(v, &n) &&
+        !(jval_string(v, &text, &len) && number_parse_u64(text, len, &n)))
+        return NONE;
+    return n;
 }
 
 static bool
@@ -590,7 +597,8 @@ remote_open(struct remote *s, const char *folder, const char *config,
     return rc;
 }
 
-/* Where it has trials, of the next server, too. */
+/* Leaves the server; if the remote has trials, also the next one, should this
+ * one die. */
 static void
 leave_server(struct remote *s, bool has_trials)
 {

@@ -234,7 +234,7 @@ heard_from(struct control_connection *client)
     client->server->clients = client;
 }
 
-/* Of those who wait for nothing; NULL: all wait. */
+/* The most silent client of those that wait for no answer; NULL: all wait. */
 static struct control_connection *
 find_most_silent(const struct control_server *s)
 {

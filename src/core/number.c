@@ -34,9 +34,10 @@ print_digits(double value, char digits[20], int *exponent)
 }
 
 #ifdef __SIZEOF_INT128__
-/* The same in whole numbers, which takes a tenth of the time; 0: out of range.
- * The value is m * 2^-e, and with k digits behind the point m * 5^k units of
- * 2^(e - k): below 2^105.  One more of m would add 5^k. */
+/* What print_digits() gives, in whole numbers, which takes a tenth of the time;
+ * 0: out of range.  The value is m * 2^-e, and with k digits behind the point
+ * m * 5^k units of 2^(e - k): below 2^105.  The next double is 5^k units
+ * further. */
 static size_t
 count_digits(double value, char digits[20], int *exponent)
 {

@@ -295,8 +295,6 @@ commands_add(void *ctx, const struct control_request *request,
     json_open_array(&w, "trials");
     rc = custom_trials(&m->custom, list, tag, again, &w, err);
     json_end(&w);
-    if (rc == 0)
-        starting_go(&m->starting);
     return rc;
 }
 
@@ -325,8 +323,6 @@ commands_retry(void *ctx, const struct control_request *request,
             rc = repeat_named(&m->repeat, list, &w, err);
     }
     json_end(&w);
-    if (rc == 0)
-        starting_go(&m->starting);
     return rc;
 }
 

@@ -216,8 +216,8 @@ static int
 keep(const struct custom_batch *b, struct err *err)
 {
     char *path = file_join(b->of->folder->path, FOLDER_ADDED);
-    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-    int fd = path == NULL ? -1 : open(path, flags, 0600), rc;
+    const int flags = O_WRONLY | O_APPEND | O_CREAT;
+    int fd = path == NULL ? -1 : file_open_plain(path, flags), rc;
     off_t before = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
     struct buf lines;
 

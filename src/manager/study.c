@@ -162,8 +162,8 @@ give(void *ctx, const struct runner_task *task)
     w->given = buf_take(&text); /* NULL: no memory, or too long */
 }
 
-/* Others that wait are behind it, and its connection may stay: whoever has it
- * is not who made it. */
+/* Who was to be given a trial is refused, as its process has gone; the
+ * connection may stay: whoever has that is not who made it. */
 static void
 turn_down(void *ctx, const char *why)
 {
@@ -476,6 +476,19 @@ leave_to_next(struct study *s, const struct control_request *request,
     return 0;
 }
 
+/* A trial's number, also as its id. */
+static bool
+read_trial(struct jval request, uint64_t *out)
+{
+    const char *text;
+    struct jval v;
+    size_t len;
+
+    return jval_get(request, "trial", &v) &&
+           (jval_uint(v, out) ||
+            (jval_string(v, &text, &len) && number_parse_u64(text, len, out)));
+}
+
 /* The trial that a request is about, which runs as the attempt that is named
  * there; else it is NULL, and the result is a handler's. */
 static int
@@ -484,18 +497,12 @@ find_trial(struct study *s, const struct control_request *request,
 {
     uint64_t number = ANY, attempt = ANY;
     struct trial *t;
-    const char *text;
-    struct jval v;
-    size_t len;
 
     *out = NULL;
     if (check_serves(s, err) != 0 ||
         read_number(request->object, "attempt", &attempt, err) != 0)
         return -1;
-    if (!jval_get(request->object, "trial", &v) ||
-        !(jval_uint(v, &number) || (jval_string(v, &text, &len) &&
-                                    number_parse_u64(text, len, &number))) ||
-        number == ANY)
+    if (!read_trial(request->object, &number) || number == ANY)
         return err_set(err, ERR_INPUT, "trial: expected its number");
     if (number >= s->live->n_numbers)
         return err_set(err, ERR_INPUT,
@@ -609,7 +616,7 @@ was_told(const struct study *s, const struct control_request *request)
     struct jval v;
 
     if (read_flag(request->object, "again", &again, NULL) != 0 || !again ||
-        !jval_get(request->object, "trial", &v) || !jval_uint(v, &number) ||
+        !read_trial(request->object, &number) ||
         (e = end_of(s, number)) == NULL)
         return false;
     if (jval_get(request->object, "failed", &v))
@@ -631,7 +638,7 @@ end_trial(struct study *s, struct trial *t, const struct buf *result,
         failed = "told to have ended, without a result";
     if (result->len > 0 && !t->final.given)
         reading_line(s->reading, t, result->data, result->len);
-    client_end(t->run, failed);
+    client_end(t->run, failed, t->failures < s->x->on_failure.retry);
     running_exited(s->running, t);
 }
 
@@ -831,11 +838,14 @@ static int
 read_list(struct jval request, const char *key, struct jval *out,
           struct err *err)
 {
-    *out = (struct jval){NULL};
-    if (!jval_get(request, key, out) || jval_type(*out) == JSON_ARRAY)
-        return 0;
-    return err_set(err, ERR_INPUT, "%s: expected an array of trials' numbers",
-                   key);
+    uint64_t n;
+    bool good = !jval_get(request, key, out) || jval_type(*out) == JSON_ARRAY;
+
+    for (size_t i = 0; good && i < jval_count(*out); i++)
+        good = jval_uint(jval_at(*out, i), &n);
+    return good ? 0
+                : err_set(err, ERR_INPUT,
+                          "%s: expected an array of trials' numbers", key);
 }
 
 /* What it waits for would be given to one who has gone. */
@@ -871,16 +881,18 @@ release(void *ctx, const struct control_request *request, struct buf *reply,
 {
     struct study *s = ctx;
     struct client_owner who = {control_peer(request->from), ANY};
-    struct jval some, but;
+    struct jval some = {NULL}, but = {NULL};
 
     if (check_serves(s, err) != 0 ||
         read_number(request->object, "client", &who.number, err) != 0 ||
         read_list(request->object, "trials", &some, err) != 0 ||
         read_list(request->object, "but", &but, err) != 0)
         return -1;
+    if (s->end->interrupting && (some.node == NULL || jval_count(some) > 0))
+        return leave_to_next(s, request, err);
     for (struct trial *t = s->live->first, *next; t != NULL; t = next) {
         next = t->next;
-        if (t->state != TRIAL_RUNNING || t->stop != STOP_NOT ||
+        if (t->state != TRIAL_RUNNING || !client_is_open(t->run) ||
             !is_of(t->run, who) ||
             (some.node != NULL && !jval_has_uint(some, t->number)) ||
             jval_has_uint(but, t->number))

@@ -72,7 +72,9 @@ wrong("id: expected an integer", "ask", id="a")
 wrong("tell: no member 'valeu' (did you mean 'value'?)", "tell", valeu=1)
 c("tell", trial=0, value="NaN")
 wrong("trial 00000 has ended (succeeded with nan)", "tell", trial=0, value=2)
-assert c("tell", trial=0, value="NaN", again=True) == {} # said once more
+for trial in 0, "00000":
+    assert c("tell", trial=trial, value="NaN", again=True) == {} # once more
+wrong("trials: expected an array of trials' numbers", "release", trials=["1"])
 wrong("trial 00000 has ended", "tell", trial=0, value=2, again=True)
 wrong("trial 00000 has ended", "tell", trial=0, failed="", again=True)
 c("tell", trial=1)
@@ -112,10 +114,11 @@ check "a server that dies loses nothing, and doubles nothing" server_dies
 # the next one answers it.
 server_ends() {
     study
-    client << 'E' && over && count 1 succeeded
+    client << 'E' && over && count 2 succeeded
 import signal
 c = Client("study", "--config", "study.yml")
 x = c("ask")["parameters"]["x"]
+c("ask")
 with open("study/dispatcher.pid") as file:
     dispatcher = int(file.read().split()[0])
 os.kill(dispatcher, signal.SIGSTOP)
@@ -123,6 +126,7 @@ os.kill(manager("study"), signal.SIGTERM)
 c.send("report", trial=0, value=2.5, sequence=0, id=1)
 c.send("look", trial=0, id=2)
 c.send("tell", trial=0, value=x, id=3)
+c.send("release", trials=[1])
 for id in 4, 5:
     c.send("status", id=id)
 assert [c.receive()["id"] for _ in range(2)] == [4, 5]
@@ -131,6 +135,10 @@ assert c.file.readline() == ""
 c = Client("study")
 assert c("report", trial=0, value=2.5, sequence=0) == {"stop": "go"}
 assert c("tell", trial=0, value=x, again=True) == {}
+c("release", trials=[1])
+trial = c("ask")
+assert (trial["trial"], trial["attempt"]) == (1, 1), trial
+c("tell", trial=1, value=x)
 E
 }
 check "a server that ends leaves its trials to the next one" server_ends
@@ -248,6 +256,21 @@ E
 }
 check "a trial is told by the attempt that it runs as" attempts
 
+# What is asked for, given and given back in one breath is not given twice.
+pipelined() {
+    study
+    client << 'E' && over && count 1 succeeded
+c = Client("study", "--config", "study.yml")
+c.file.write('{"command": "ask", "id": 1}\n{"command": "add", "id": 2, '
+             '"parameters": [{"x": 0.5}]}\n{"command": "release", "id": 3}\n')
+c.file.flush()
+said = {one["id"]: one["answer"] for one in (c.receive() for _ in range(3))}
+assert c("tell", trial=said[1]["trial"], attempt=said[1]["attempt"],
+         value=0.5) == {}
+E
+}
+check "what is asked for and given back at once" pipelined
+
 # Who has lost the answer adds once more, under the same tag.
 added_once() {
     study
@@ -306,7 +329,7 @@ for i in range(2):
         c.kill_server()
         c = Client("study")
         assert c("look", trial=i) == {"stop": "stop"}
-    assert c("tell", trial=i) == {}
+    c("tell", trial=i) if i == 0 else c("leave") # it need not say so
 E
 }
 check "an assessor's word reaches who asks" stopped
@@ -596,6 +619,7 @@ c = Client("study")
 c("status")
 refused("study/control", os.mkdir, os.rmdir, b"/control: cannot make the sock")
 c = Client("study")
+c("status")
 refused("study/dispatcher.log", lambda path: os.symlink("/dev/null", path),
         os.remove, b"/dispatcher.log: cannot open")
 c = Client("study")

@@ -116,7 +116,6 @@ says_what_is_wrong() {
     says 0 'tunepipe ask /' show s && says 3 'is a study' resume s
 }
 
-# The assessor stops what is worse than the median of those before.
 # What has ended is tried again with the same parameters, though it has no folder.
 tries_again() {
     study
@@ -135,6 +134,7 @@ tries_again() {
     replays_study
 }
 
+# The assessor stops what is worse than the median of those before.
 is_told_to_stop() {
     study 'assessor: {name: medianstop, classArgs: {optimize_mode: minimize, start_step: 1}}'
     "$T" ask s --config c.yml -n 3 > out || return 1

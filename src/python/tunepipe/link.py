@@ -95,8 +95,8 @@ def plain(value: Any, at: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(one, "%s[%d]" % (at, i)) for i, one in enumerate(value)]
     if hasattr(value, "keys"):
-        return {str(key): plain(value[key], "%s.%s" % (at, key) if at
-                                else str(key)) for key in value.keys()}
+        return {_text(key, at): plain(value[key], "%s.%s" % (at, key) if at
+                                      else key) for key in value.keys()}
     if not isinstance(value, (int, float)) and hasattr(value, "tolist"):
         listed = value.tolist()
         if type(listed) is not type(value):
@@ -105,6 +105,12 @@ def plain(value: Any, at: str) -> Any:
         return operator.index(value)
     except TypeError:
         return _spell_number(value, at, "a value that JSON has")
+
+
+def _text(key: Any, at: str) -> str:
+    if isinstance(key, str):
+        return key
+    raise TypeError("%s: expected texts as keys, got %s" % (at, brief(key)))
 
 
 def spell(value: Any) -> Any:
@@ -245,8 +251,10 @@ class Link:
             request["client"] = self._number
         elif command == "add":
             request.setdefault("tag", secrets.token_hex(8))
-        elif request.get("trial") in self.held:
-            request.setdefault("attempt", self.held[request["trial"]])
+        else:
+            attempt = self.held.get(request.get("trial", -1))
+            if attempt is not None:
+                request.setdefault("attempt", attempt)
         line = json.dumps(request).encode("ascii") + b"\n"
         if len(line) > _LINE_MAX:
             raise ValueError("a request of more than %d bytes" % _LINE_MAX)
@@ -324,14 +332,15 @@ class Link:
                 continue
             if "id" not in reply:  # of the connection, which is refused
                 raise StudyError(reply.get("error", line))
-            with self._turn:
-                call = self._calls.pop(reply["id"], None)
+            call = self._calls.get(reply["id"])
             if call is None:
                 continue
             if call.request["command"] == "ask" and "answer" in reply:
                 given = reply["answer"]
                 self.held[given["trial"]] = given["attempt"]
-            call.reply = reply
+            call.reply = reply  # and then it is sent to no other server
+            with self._turn:
+                self._calls.pop(reply["id"], None)
             self._deaths = 0
 
     def _stop(self, reply: _Request) -> None:
@@ -343,7 +352,7 @@ class Link:
                     call.reply = reply
 
     def _connect(self) -> socket.socket:
-        """What was begun, or was there, may have been killed since."""
+        """What was begun may have been killed since."""
         while True:
             try:
                 return _connect(self.folder)
@@ -362,6 +371,7 @@ class Link:
     def _reconnect(self) -> None:
         """Says once more what was not answered."""
         self._count_death("the connection was lost")
+        serve(self.folder)  # it waits for one that only begins
         link = self._connect()
         with self._turn:
             self._socket.close()

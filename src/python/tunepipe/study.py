@@ -351,9 +351,9 @@ class Study:
                  progress: bool = True) -> None:
         """Tries the objective: it is given a trial and returns its result.
 
-        It raises tunepipe.Stop, or returns None, to end without one.  Of any
-        other exception the trial has failed, and it is raised again, unless
-        it is one of `catch`.
+        It raises tunepipe.Stop to end without one, or returns None when it was
+        told to stop; None has failed else.  Of any other exception the trial
+        has failed, too, and it is raised again, unless it is one of `catch`.
 
         n_trials: of this call, in n_jobs threads.  It ends, too, when there is
         nothing more to try, and no trial is begun after `timeout` seconds.

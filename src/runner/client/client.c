@@ -240,7 +240,7 @@ own(struct client_run *run, struct client_owner asker, struct err *err)
     return note(run, (int)pid, pid > 0 ? run->owner->start : 0, err);
 }
 
-/* For the first of those who wait that is there. */
+/* Gives the run to the first who waits and whose process lives. */
 static int
 own_next(struct client_run *run, struct err *err)
 {
@@ -421,7 +421,7 @@ client_owner(const struct run *base)
 }
 
 void
-client_end(struct run *base, const char *failed)
+client_end(struct run *base, const char *failed, bool again)
 {
     struct client_run *run = (struct client_run *)base;
 
@@ -429,7 +429,8 @@ client_end(struct run *base, const char *failed)
     if (failed == NULL)
         return;
     snprintf(run->outcome.text, sizeof run->outcome.text, "%s", failed);
-    note(run, -1, 0, NULL); /* if not, it is its asker's after a kill */
+    if (again)
+        note(run, -1, 0, NULL); /* if not, it is its asker's after a kill */
 }
 
 void

@@ -47,8 +47,9 @@ int client_serve(struct runner *r, const struct client_server *server,
                  struct err *err);
 
 /* The trial has ended: well, or it has failed, and `failed` tells why in a
- * line. Whoever tells this ends it, by run_end(). */
-void client_end(struct run *run, const char *failed);
+ * line; `again`: it is to be tried by whoever asks.  Whoever tells this ends
+ * it, by run_end(). */
+void client_end(struct run *run, const char *failed, bool again);
 /* It is given back: run_end() ends it as if its process had gone. */
 void client_give_back(struct run *run);
 /* Whether it may be told anything: it has not ended. */
