@@ -208,6 +208,45 @@ TEST(numbers_have_the_fewest_digits_that_read_back_as_them)
     }
 }
 
+/* A number's digits, without zeros at their ends. */
+static void
+digits_of(const char *text, char out[40])
+{
+    size_t n = 0;
+
+    for (; *text != '\0' && *text != 'e'; text++)
+        if (*text >= '0' && *text <= '9' && (n > 0 || *text != '0'))
+            out[n++] = *text;
+    while (n > 0 && out[n - 1] == '0')
+        n--;
+    out[n] = '\0';
+}
+
+/* Where the doubles below are nearer than those above, and where notation and
+ * way of counting change. */
+TEST(numbers_beside_powers_have_the_fewest_digits_too)
+{
+    char text[NUMBER_TEXT_MAX], printed[40], got[40], want[40];
+
+    for (int i = 0; i < 3 * 140; i++) {
+        double power = i < 3 * 100 ? ldexp(1, i / 3 - 50)
+                                   : strtod("1e-20", NULL) *
+                                         pow(10, (double)(i / 3 - 100));
+        double value =
+            i % 3 == 0 ? power : nextafter(power, i % 3 == 1 ? 0 : 2 * power);
+        int precision = 0;
+
+        do
+            snprintf(printed, sizeof printed, "%.*e", precision++, value);
+        while (strtod(printed, NULL) != value);
+        number_format(value, text);
+        digits_of(printed, want);
+        digits_of(text, got);
+        CHECK_STR(got, want);
+        CHECK(strtod(text, NULL) == value);
+    }
+}
+
 TEST(numbers_are_read_whole_or_not_at_all)
 {
     double d = 0;
