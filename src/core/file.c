@@ -91,8 +91,8 @@ file_open_plain(const char *path, int flags)
 
     if (parent < 0)
         return -1;
-    fd = openat(parent, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                0600);
+    fd =
+        openat(parent, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     why = errno;
     close(parent);
     if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
