@@ -623,10 +623,13 @@ c("status")
 refused("study/dispatcher.log", lambda path: os.symlink("/dev/null", path),
         os.remove, b"/dispatcher.log: cannot open")
 c = Client("study")
+os.mkfifo("study/added.jsonl")
+assert "added.jsonl" in c.try_("add", parameters=[{"x": 0.5}])["error"]
+os.remove("study/added.jsonl")
 c("tell", trial=0, value=1)
 E
 }
-check "a server that cannot have its ledger or socket tells so" in_the_way
+check "a server that cannot have its files tells so" in_the_way
 
 # 100,000 asks of one who goes keep nobody waiting.
 many_asks() {
