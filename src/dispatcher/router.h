@@ -7,7 +7,8 @@
  * the tuner, stamped with what the marks know of the trial (marks.h), goes into
  * the default queue.  So a trial's final result comes before its end, and its
  * end before the next request, whatever the threads do.  With an advisor
- * everything goes to the default queue, ends unsplit.
+ * everything goes to the default queue, ends unsplit; without an assessor ends
+ * alone do.
  *
  * One thread: the reader's, or replay's. */
 #ifndef DISPATCHER_ROUTER_H

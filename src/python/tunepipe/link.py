@@ -378,6 +378,8 @@ class Link:
             self._socket, self._rest = link, b""
             self._give_back()
             for number, call in sorted(self._calls.items()):
+                if call.reply is not None:
+                    continue  # Ctrl-C came as it was taken
                 if call.request["command"] in ("tell", "add"):
                     call.request["again"] = True
                 self._write(self._line(number, call.request))
