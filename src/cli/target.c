@@ -243,7 +243,7 @@ explain(const struct results *r, const char *folder, struct err *err)
         break;
     case RESULTS_DIED:
         err_set(err, ERR_SYSTEM, "%s: its manager died; to go on: %s %s", r->id,
-                results_resume(r), folder);
+                results_resume(folder), folder);
         break;
     case RESULTS_FORKED:
         err_set(err, ERR_SYSTEM,
@@ -259,7 +259,7 @@ explain(const struct results *r, const char *folder, struct err *err)
                     r->id, r->reason, folder);
         else
             err_set(err, ERR_SYSTEM, "%s does not run (%s); to go on: %s %s",
-                    r->id, r->reason, results_resume(r), folder);
+                    r->id, r->reason, results_resume(folder), folder);
         break;
     }
     return -1;
@@ -339,11 +339,11 @@ target_print_end(const char *folder, struct err *err)
 
     if (r == NULL)
         return -1;
-    if (r->state == RESULTS_ENDED)
-        visible_printf(
-            stdout, "%s: %s%s%s%s%s\n", r->id, r->reason,
-            r->over ? "" : "; to go on: ", r->over ? "" : results_resume(r),
-            r->over ? "" : " ", r->over ? "" : folder);
+    if (r->state == RESULTS_ENDED && r->over)
+        visible_printf(stdout, "%s: %s\n", r->id, r->reason);
+    else if (r->state == RESULTS_ENDED)
+        visible_printf(stdout, "%s: %s; to go on: %s %s\n", r->id, r->reason,
+                       results_resume(folder), folder);
     else
         rc = explain(r, folder, err);
     results_free(r);

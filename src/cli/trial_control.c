@@ -194,10 +194,11 @@ refuse(const char *folder, struct err *err)
     if (r != NULL && r->state != RESULTS_RUNNING)
         rc = err_set(
             err, ERR_SYSTEM,
-            r->study ? "%s does not run: it does when it is asked for a "
-                       "trial; to go on: tunepipe ask %s"
-                     : "%s does not run; to run all of its trials that failed "
-                       "again: tunepipe resume %s --retry-failed",
+            results_of_study(folder)
+                ? "%s does not run: it does when it is asked for a "
+                  "trial; to go on: tunepipe ask %s"
+                : "%s does not run; to run all of its trials that failed "
+                  "again: tunepipe resume %s --retry-failed",
             r->id, folder);
     results_free(r);
     return rc;

@@ -87,8 +87,8 @@ print_interrupted(const char *folder, const char *trial, bool json,
         visible_printf(
             stdout,
             "trial %s is interrupted: its experiment is not running; to run "
-            "it again: tunepipe resume %s\n",
-            trial, folder);
+            "it again: %s %s\n",
+            trial, results_resume(folder), folder);
         return 0;
     }
     w = verb_json_begin(&line);

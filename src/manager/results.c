@@ -468,7 +468,6 @@ results_load(const char *folder, struct err *err)
         r->max_trials = kept.max_trials;
     }
     count_unended(r);
-    r->study = results_of_study(r->folder);
     return r;
 fail:
     results_free(r);
@@ -476,9 +475,9 @@ fail:
 }
 
 const char *
-results_resume(const struct results *r)
+results_resume(const char *folder)
 {
-    return r->study ? "tunepipe ask" : "tunepipe resume";
+    return results_of_study(folder) ? "tunepipe ask" : "tunepipe resume";
 }
 
 bool

@@ -51,7 +51,6 @@ struct results {
     enum results_state state;
     char *reason; /* how it ended, one line; NULL: it did not end */
     bool over;    /* it ended and nothing is left to be done */
-    bool study;   /* it goes on for whoever asks */
     bool paused; /* it did not end: no trials are begun until it is continued */
     char *config;      /* the configuration's path when it began */
     char *overrides;   /* JSON: keys that the command line gave (overrides.h);
@@ -67,7 +66,7 @@ void results_free(struct results *r);
 /* Whether somebody has asked for trials there: they have no files. */
 bool results_of_study(const char *folder);
 /* The verb that goes on with it, behind which its folder is to be named. */
-const char *results_resume(const struct results *r);
+const char *results_resume(const char *folder);
 
 /* The search space in an experiment's folder, to be freed, by which
  * parameters_given() spells parameters as the trials got them; NULL: it cannot

@@ -310,7 +310,7 @@ print_unpromoted(FILE *out, const struct results *r)
     for (size_t k = 0; k < r->n; k++)
         n[trial_state_of(r->items[k].status)]++;
     ended = r->n - n[TRIAL_INTERRUPTED];
-    if (!r->over || r->study || n[TRIAL_PAUSED] == 0 ||
+    if (!r->over || results_of_study(r->folder) || n[TRIAL_PAUSED] == 0 ||
         n[TRIAL_SUCCEEDED] > 0 || r->max_trials == 0 || ended < r->max_trials)
         return;
     visible_printf(out,
@@ -363,7 +363,7 @@ static void
 print_retry(FILE *out, const struct results *r)
 {
     if (takes_no_more(r) || !has_failed(r) ||
-        (r->study && r->state != RESULTS_RUNNING))
+        (r->state != RESULTS_RUNNING && results_of_study(r->folder)))
         return;
     if (r->state == RESULTS_RUNNING)
         visible_printf(out, "retry:  tunepipe trial retry %s --failed\n",
@@ -404,7 +404,8 @@ table_print(FILE *out, const struct results *r, bool all)
     visible_printf(out, "folder: %s\n", r->folder);
     print_unpromoted(out, r);
     if (r->state != RESULTS_RUNNING && !r->over)
-        visible_printf(out, "go on:  %s %s\n", results_resume(r), r->folder);
+        visible_printf(out, "go on:  %s %s\n", results_resume(r->folder),
+                       r->folder);
     print_retry(out, r);
     visible_printf(out, "again:  tunepipe show %s\n", r->folder);
 }
