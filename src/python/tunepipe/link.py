@@ -60,13 +60,17 @@ def run(*words: str) -> str:
         done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=said)
         said.seek(0)
-        why = said.read().decode("utf-8", "replace").strip()
+        why = complaint(said.read())
     if done.returncode != 0:
-        why = re.sub(r"^tunepipe(?: \w+)?: error: (?:command \d+ \(\w+\): )?",
-                     "", why, flags=re.M)
         raise StudyError(why or "tunepipe %s: status %d" % (words[0],
                                                             done.returncode))
     return done.stdout.decode("utf-8", "replace")
+
+
+def complaint(said: bytes) -> str:
+    """What the program has said on standard error, without who it is."""
+    return re.sub(r"^tunepipe(?: \w+)?: error: (?:command \d+ \(\w+\): )?", "",
+                  said.decode("utf-8", "replace").strip(), flags=re.M)
 
 
 def serve(folder: str, config: Optional[_Request] = None) -> None:

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+# mypy: disable-error-code="misc", no-warn-unused-ignores
+"""tunepipe's assessors as Optuna's pruners."""
+
+import math
+import os
+import threading
+import weakref
+from bisect import bisect
+from dataclasses import dataclass, field
+from typing import (Any, Dict, Iterable, List, MutableMapping, Optional, Tuple,
+                    Union)
+
+from optuna.pruners import BasePruner  # type: ignore
+from optuna.study import Study, StudyDirection  # type: ignore
+from optuna.trial import FrozenTrial, TrialState  # type: ignore
+
+from .dispatcher import Dispatcher
+from .link import StudyError
+
+
+class Pruner(BasePruner):
+    """An assessor as a pruner.
+
+    assessor: the name of one that `tunepipe tuners` lists, or the path of a
+    plugin; assessor_args: its arguments.  Those that count values count the
+    steps that there are in the study: where all trials report at 10, 20 and so
+    on, a start_step of 3 is step 30.  A trial that reports less often than
+    others has, in between, what it had before; wilcoxon compares the steps
+    that the trial has reported, in any order.
+    """
+
+    def __init__(self, assessor: Union[str, "os.PathLike[str]"] = "medianstop",
+                 assessor_args: Optional[Dict[str, Any]] = None) -> None:
+        self._plugins: Dict[str, Any] = {"assessor": os.fspath(assessor),
+                                         "assessor_args": assessor_args}
+        self._forget()
+        try:
+            _judge("minimize", self._plugins).close()
+        except StudyError as error:
+            raise ValueError(str(error)) from None
+
+    def _forget(self) -> None:
+        self._turn = threading.Lock()
+        self._pid = os.getpid()
+        self._juries: MutableMapping[Any, Dict[int, _Jury]] = (
+            weakref.WeakKeyDictionary())
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"_plugins": self._plugins}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def prune(self, study: Study, trial: FrozenTrial) -> bool:
+        if not trial.intermediate_values:
+            return False
+        direction = study.direction.name.lower()
+        with self._turn:
+            if self._pid != os.getpid():
+                self._forget()
+            if self._plugins["assessor"] == "wilcoxon":
+                return _fold_by_fold(study, trial,
+                                     _judge(direction, self._plugins))
+            of_storage = self._juries.setdefault(study._storage, {})
+            if study._study_id not in of_storage:
+                of_storage[study._study_id] = _Jury()
+            jury = of_storage[study._study_id]
+            try:
+                if jury.knows(study, trial):
+                    return jury.stops(study, trial)
+            except StudyError:
+                pass  # it was killed, perhaps
+            jury.begin(_judge(direction, self._plugins))
+            return jury.stops(study, trial)
+
+
+def _judge(direction: str, plugins: Dict[str, Any]) -> Dispatcher:
+    return Dispatcher({}, direction, 0, tuner="random", **plugins)
+
+
+class _Jury:
+    """An assessor, and what it has heard of a study's trials.
+
+    To it the n-th value of a trial is that at the n-th step of all that there
+    are in the study.
+    """
+
+    def __init__(self) -> None:
+        self._steps: List[int] = []
+        self._heard: Dict[int, _Heard] = {}
+        self._assessor: Optional[Dispatcher] = None
+
+    def begin(self, assessor: Dispatcher) -> None:
+        self._assessor = assessor
+        self._heard = {}
+
+    def knows(self, study: Study, trial: FrozenTrial) -> bool:
+        """Whether what there is of steps follows what it has heard of."""
+        steps = {step for one in self._ended(study) + [trial]
+                 for step in one.intermediate_values}
+        known = self._steps
+        self._steps = sorted(steps.union(known))
+        return self._assessor is not None and self._steps[:len(known)] == known
+
+    def stops(self, study: Study, trial: FrozenTrial) -> bool:
+        assert self._assessor is not None
+        frames: List[Any] = []
+        for one in self._ended(study):
+            heard = self._heard.setdefault(one.number, _Heard())
+            frames += heard.hear(one, self._values(one))
+            frames += ["EN", {"trial_job_id": str(one.number),
+                              "event": _EVENTS[one.state],
+                              "attempt": heard.attempt}]
+            heard.ended = True
+        heard = self._heard.setdefault(trial.number, _Heard())
+        frames += heard.hear(trial, self._values(trial))
+        self._assessor.send(*frames)
+        return _is_stop(self._assessor)
+
+    def _ended(self, study: Study) -> List[FrozenTrial]:
+        """Those that it has not heard the end of."""
+        return [one for one in study.get_trials(deepcopy=False)
+                if one.state.is_finished() and one.intermediate_values and
+                not self._heard.get(one.number, _NOT_HEARD).ended]
+
+    def _values(self, trial: FrozenTrial) -> List[float]:
+        reported = trial.intermediate_values
+        value = reported[min(reported)]  # until there is another
+        values = []
+        for step in self._steps[:bisect(self._steps, max(reported))]:
+            value = reported.get(step, value)
+            values.append(value)
+        return values
+
+
+@dataclass
+class _Heard:
+    """Of a trial, by its assessor."""
+
+    values: List[float] = field(default_factory=list)
+    attempt: int = 0
+    ended: bool = False
+
+    def hear(self, trial: FrozenTrial, values: List[float]) -> List[Any]:
+        """The values that are new, the first of them last: until then there is
+        a gap, so that they are judged together.  The last frame asks how."""
+        if repr(values[:len(self.values)]) != repr(self.values):
+            self.attempt += 1  # a step was reported behind a later one
+            self.values = []
+        new = range(len(self.values), len(values)) or [len(values) - 1]
+        self.values = values
+        frames = metrics(trial, [(i, values[i]) for i in reversed(new)],
+                         attempt=self.attempt)
+        frames[-1]["sync"] = not trial.state.is_finished()
+        return frames
+
+
+_NOT_HEARD = _Heard()
+_EVENTS = {TrialState.COMPLETE: "SUCCEEDED", TrialState.FAIL: "FAILED",
+           TrialState.PRUNED: "EARLY_STOPPED"}
+
+
+def metrics(trial: FrozenTrial, values: Iterable[Tuple[int, float]],
+            parameter_id: Any = None, attempt: int = 0) -> List[Any]:
+    frames: List[Any] = []
+    for i, value in values:
+        frames += ["ME", {"trial_job_id": str(trial.number), "value": value,
+                          "parameter_id": parameter_id, "type": "PERIODICAL",
+                          "sequence": i, "attempt": attempt}]
+    return frames
+
+
+def _is_stop(assessor: Dispatcher) -> bool:
+    while True:
+        code, said = assessor.receive()
+        if code == "AK":
+            return bool(said["decision"] == "stop")
+
+
+def _fold_by_fold(study: Study, trial: FrozenTrial,
+                  assessor: Dispatcher) -> bool:
+    """Its steps beside the same of the best, which alone counts."""
+    steps = sorted(trial.intermediate_values)
+    means = {}
+    for one in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+        values = list(one.intermediate_values.values())
+        if (one.intermediate_values.keys() >= set(steps) and
+                all(map(math.isfinite, values))):
+            means[one.number] = math.fsum(values) / len(values), one
+    if not means:
+        return False
+    choose = (max if study.direction == StudyDirection.MAXIMIZE else min)
+    best = choose(means.values(), key=lambda pair: pair[0])[1]
+    first = steps + sorted(best.intermediate_values.keys() - set(steps))
+    assessor.send(
+        *metrics(best, enumerate(best.intermediate_values[step]
+                                 for step in first)),
+        "EN", {"trial_job_id": str(best.number), "event": "SUCCEEDED"},
+        *_Heard().hear(trial, [trial.intermediate_values[step]
+                               for step in steps]))
+    return _is_stop(assessor)
