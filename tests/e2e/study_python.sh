@@ -750,6 +750,37 @@ E
 }
 check "four processes" shared
 
+# What a notebook shows, which asks for _repr_html_.
+notebook() {
+    cat > p.py << 'E'
+import pathlib
+import sys
+from common import *
+sys.modules["ipykernel"] = sys
+study = tunepipe.Study({"x": tunepipe.uniform(0, 1), "<net>": tunepipe.choice(
+    [{"_name": "deep & wide", "n": tunepipe.randint(1, 9)}])}, folder="s",
+    seed=1)
+assert "<td" in study._repr_html_() and "none yet" in study._repr_html_()
+study.optimize(lambda trial: trial["x"], n_trials=3)
+for shown in study, study.best:
+    page = shown._repr_html_()
+    assert "%.6g" % study.best.value in page and "&lt;net&gt;/n" in page, page
+    assert "deep &amp; wide" in page and "<net>" not in page
+assert "3 done" in study._repr_html_()
+for folder in "s", pathlib.Path("s"):
+    page = tunepipe.report(folder)
+    assert page.html.startswith("<!") and len(repr(page)) < 100
+    assert page._repr_html_().startswith("<iframe srcdoc=\"&lt;!")
+raises(tunepipe.StudyError, "nowhere", tunepipe.report, "nowhere")
+tunepipe.report("0.5")
+E
+    python3 -W error p.py > out 2> err || fail "$(tail -n 1 err)" || return 1
+    [ "$(cat out)" = "intermediate 0.5" ] || fail "prints $(cat out)" ||
+        return 1
+    tr '\r' '\n' < err | grep -q '^3/3 trials, best ' || fail "$(cat err)"
+}
+check "a notebook shows a study, its best and its page" notebook
+
 # Types that are said where a checker looks for them; nothing that a trial does
 # not use is imported.
 lazily() {

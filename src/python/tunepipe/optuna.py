@@ -42,6 +42,7 @@ from .optuna_space import Params, Range, Space, draw, nearest
 __all__ = ["Sampler", "Pruner"]
 
 _IMPORTED = 1000  # trials in one command
+_FEW = 10  # trials, which do not say where a search begins
 _GROWTH = 1.1  # of a study, until its space is read anew
 
 
@@ -249,6 +250,9 @@ class _Search:
             self.given[number] = _Given(given.ranges, given.params)
         points = [point for point in map(self._point, self._ended)
                   if point is not None]
+        if 0 < len(points) < _FEW:
+            # It begins as it does where nothing is known.
+            self._ready = [self._suggestion()]
         for i in range(0, len(points), _IMPORTED):
             self._tuner.send("FD", points[i:i + _IMPORTED])
 

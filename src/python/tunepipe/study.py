@@ -75,6 +75,13 @@ class Result(NamedTuple):
     budget: Optional[int]  #: how many it was allowed; None: no limit
     seconds: Optional[float]
 
+    def _repr_html_(self) -> str:
+        from .notebook import table
+        return table([("trial", self.number), ("value", self.value),
+                      *_flat("", self.params).items(),
+                      ("status", " ".join(filter(None, (self.status,
+                                                        self.why))))])
+
 
 class Trial:
     """A point to try, as Study.ask() gives it.
@@ -254,6 +261,19 @@ class Study:
     def __repr__(self) -> str:
         return "<study %s>" % self.folder
 
+    def _repr_html_(self) -> str:
+        from .notebook import table
+        status = self._status()
+        best = status["best"] or {}
+        counts = ["%d %s" % (status[one], one.replace("_", " ")) for one in (
+            "done", "running", "stopped", "failed") if status[one]]
+        return table([("study", self.folder),
+                      ("direction", status["optimize_mode"]),
+                      ("trials", ", ".join(counts) or "none yet"),
+                      ("best", best.get("value")),
+                      ("of trial", best and int(best["trial"]) or None),
+                      *_flat("", self.best.params if best else {}).items()])
+
     def __reduce__(self) -> Any:  # of copies, too
         raise TypeError("a Study is one process's, and not copied: tunepipe."
                         "Study.connect(%r) is another" % self.folder)
@@ -359,7 +379,7 @@ class Study:
         nothing more to try, and no trial is begun after `timeout` seconds.
         callbacks: called behind each trial, one at a time, with the study and
         the trial, whose value is then known; Stop ends the call.  progress: a
-        line on standard error where that is a terminal.
+        line on standard error where that is a terminal or a notebook's.
 
         Ctrl-C gives back what is tried: at once, in threads at the next report;
         a second one does not wait for that.
@@ -373,7 +393,7 @@ class Study:
             callbacks = [callbacks]
         deadline = None if timeout is None else time.monotonic() + timeout
         line = (_Progress(self._status(), n_trials)
-                if progress and _is_terminal() else None)
+                if progress and _is_watched() else None)
         todo = _Work(self, objective, [*callbacks], catch, line)
         trials = self._to_try(n_trials, deadline, todo)
         try:
@@ -638,12 +658,14 @@ def _share(do: Callable[[Trial], None], trials: Iterator[Trial],
                 thread.join()
 
 
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+def _is_watched() -> bool:
+    """Whether a line that is written anew is seen so: terminals, notebooks."""
+    return (sys.stderr is not None and sys.stderr.isatty() or
+            "ipykernel" in sys.modules)
 
 
 class _Progress:
-    """A line on the terminal."""
+    """A line that is written anew."""
 
     def __init__(self, status: Dict[str, Any], n_trials: Optional[int]) -> None:
         best = status["best"] or {}

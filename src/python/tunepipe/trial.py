@@ -61,7 +61,7 @@ def _given():
         return json.load(file, object_pairs_hook=_Params)
 
 
-def _nearest(name, names):
+def _nearest(name: str, names: "Any") -> str:
     near = difflib.get_close_matches(str(name), names, 1)
     return " (did you mean %r?)" % near[0] if near else ""
 
@@ -187,7 +187,7 @@ def budget(default: "Any" = 0) -> "Any":
 
 
 def report(value: "Any", sync: bool = False, done: bool = False,
-           checkpoint: "Any" = None) -> None:
+           checkpoint: "Any" = None) -> "Any":
     """Reports an intermediate result: once per epoch or step.
 
     The value is a number in the units that the experiment optimises (whatever
@@ -217,7 +217,13 @@ def report(value: "Any", sync: bool = False, done: bool = False,
     With done it is the trial's result instead, and the trial has done its work:
     it has succeeded, and what runs on is ended.  No assessor judges a result,
     and nobody goes on behind it: with sync or checkpoint it raises ValueError.
+
+    Of the folder of an experiment or a study it returns the page that `tunepipe
+    report` makes (tunepipe.notebook.Page), which a notebook shows.
     """
+    if _is_folder(value):
+        from .notebook import Page
+        return Page(value)
     if done and sync:
         raise ValueError("sync is for intermediate results: no assessor "
                          "judges a final one")
@@ -234,6 +240,17 @@ def report(value: "Any", sync: bool = False, done: bool = False,
     ends = _ENDS.get(word) if sync else None
     if ends is not None:
         raise ends(0)
+
+
+def _is_folder(value):
+    """Whether this is a path: a text that is no number, for one."""
+    if not isinstance(value, str):
+        return hasattr(value, "__fspath__")
+    try:
+        float(value)
+        return False
+    except ValueError:
+        return True
 
 
 def _intermediate(text, hears, then):
