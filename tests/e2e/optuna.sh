@@ -262,6 +262,24 @@ def objective(trial):
 made = optuna.create_study(sampler=Sampler(seed=1))
 made.optimize(objective, n_trials=30)
 assert len(made.trials) == 30
+# Ctrl-C in the middle of an answer.
+(search,) = made.sampler._searches[made._storage].values()
+answers = search._tuner._child.stdout
+
+
+class Interrupted:
+    def read(self, n):
+        answers.read(1)
+        raise KeyboardInterrupt
+
+    def close(self):
+        answers.close()
+
+
+search._tuner._child.stdout = Interrupted()
+raises(KeyboardInterrupt, "", made.optimize, flat, n_trials=1)
+made.optimize(flat, n_trials=5)
+assert len(made.trials) == 36
 made = optuna.create_study(sampler=Sampler("evolution", 1,
                                            {"population_size": 2}))
 held = [made.ask() for _ in range(5)]

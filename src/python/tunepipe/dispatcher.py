@@ -5,12 +5,13 @@ It is `tunepipe dispatch`, a child that reads and writes frames on pipes and
 keeps no log; what they mean is in PROTOCOL.md.  One thread at a time.
 """
 
+import contextlib
 import json
 import os
 import subprocess
 import tempfile
 import weakref
-from typing import Any, List, Mapping, Optional, Tuple
+from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 from .link import StudyError, complaint, plain, program
 
@@ -56,20 +57,34 @@ class Dispatcher:
             data = payload.encode("utf-8")
             frames.append(b"%b%0*d%b" % (code.encode("ascii"), _DIGITS,
                                          len(data), data))
-        try:
+        with self._whole():
             self._child.stdin.write(b"".join(frames))
             self._child.stdin.flush()
-        except BrokenPipeError:
-            raise self.error() from None
 
     def receive(self) -> Tuple[str, Any]:
         """The next that it says: a code and its payload, an object, if any."""
         assert self._child.stdout is not None
-        head = self._child.stdout.read(_HEAD)
-        if len(head) < _HEAD:
-            raise self.error()
-        data = self._child.stdout.read(int(head[2:]))
+        with self._whole():
+            head = self._child.stdout.read(_HEAD)
+            if len(head) < _HEAD:
+                raise self.error()
+            data = self._child.stdout.read(int(head[2:]))
         return head[:2].decode("ascii"), json.loads(data) if data else None
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Where Ctrl-C comes in the middle of a frame it is the last."""
+        try:
+            if not self.close.alive:
+                raise StudyError("the dispatcher was interrupted")
+            yield
+        except BrokenPipeError:
+            raise self.error() from None
+        except StudyError:
+            raise
+        except BaseException:
+            self.close()
+            raise
 
     def error(self) -> StudyError:
         """What it has said, by a line or by its end; it ends."""
