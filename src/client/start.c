@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PROGRAM "tunepipe"
@@ -85,9 +84,7 @@ static int
 close_others(const void *arg)
 {
     (void)arg;
-#ifdef SYS_close_range
-    syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
-#endif
+    process_close_others(4); /* CLOSE_RANGE_CLOEXEC */
     return 0;
 }
 

@@ -286,6 +286,12 @@ process_environment(char *const ours[], const char *const unset[])
     return all;
 }
 
+bool
+process_close_others(unsigned int flags)
+{
+    return syscall(__NR_close_range, 3U, ~0U, flags) == 0;
+}
+
 /* ---- its end ---- */
 
 siginfo_t
@@ -295,7 +301,8 @@ process_reap(int *pidfd)
 
     do
         end = (siginfo_t){.si_pid = 0};
-    while (waitid(P_PIDFD, (id_t)*pidfd, &end, WEXITED) != 0 && errno == EINTR);
+    while (waitid(PROCESS_PIDFD, (id_t)*pidfd, &end, WEXITED) != 0 &&
+           errno == EINTR);
     close(*pidfd);
     *pidfd = -1;
     return end;

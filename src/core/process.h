@@ -72,7 +72,15 @@ pid_t process_fork(int *pidfd);
  * NULL: no memory. */
 char **process_environment(char *const ours[], const char *const unset[]);
 
+/* Closes all files from 3 on or, where that is asked for by CLOSE_RANGE_CLOEXEC
+ * (4), has exec(2) close them; false: the kernel cannot (Linux 5.9, 5.11).  The
+ * call itself is glibc's since 2.34. */
+bool process_close_others(unsigned int flags);
+
 /* ---- its end ---- */
+
+/* What waitid(2) calls P_PIDFD, in glibc since 2.36. */
+#define PROCESS_PIDFD ((idtype_t)3)
 
 /* Waits for the end of a child, takes its status and closes the pidfd, which
  * becomes -1. */

@@ -9,6 +9,7 @@
 #include "trial/files.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,11 +271,18 @@ trial_is_failure(enum trial_state state)
 
 /* ---- judged ---- */
 
+/* NULL: it is none, or a real-time one, which means what one likes. */
+static const char *
+signal_text(int number)
+{
+    return number > 0 && number <= SIGSYS ? strsignal(number) : NULL;
+}
+
 /* Above 128 a shell speaks of the signal that ended its last command. */
 static void
 describe_status(struct trial *t, int status)
 {
-    const char *name = status > 128 ? sigdescr_np(status - 128) : NULL;
+    const char *name = status > 128 ? signal_text(status - 128) : NULL;
 
     if (name != NULL)
         snprintf(t->why, sizeof t->why, "exit status %d (signal %d, %s)",
@@ -336,8 +344,8 @@ judge_unstopped(struct trial *t, const struct outcome *outcome)
         return judge_exited(t, outcome);
     case OUTCOME_SIGNALLED:
         snprintf(t->why, sizeof t->why, "signal %d (%s)", outcome->number,
-                 sigdescr_np(outcome->number) != NULL
-                     ? sigdescr_np(outcome->number)
+                 signal_text(outcome->number) != NULL
+                     ? signal_text(outcome->number)
                      : "unknown");
         return TRIAL_FAILED;
     case OUTCOME_UNSTARTED:
@@ -516,7 +524,7 @@ trial_ended_by(const struct trial *t, bool has_assessor)
         o->kind == OUTCOME_LOST)
         return "system";
     if (o->kind == OUTCOME_SIGNALLED ||
-        (o->number > 128 && sigdescr_np(o->number - 128) != NULL))
+        (o->number > 128 && signal_text(o->number - 128) != NULL))
         return "signal";
     return "itself";
 }

@@ -106,7 +106,8 @@ supervisor_end(const struct supervised *s, struct supervised_end *out)
 
     do
         end = (siginfo_t){.si_pid = 0};
-    while (waitid(P_PIDFD, (id_t)s->pidfd, &end, WEXITED | WNOWAIT) != 0 &&
+    while (waitid(PROCESS_PIDFD, (id_t)s->pidfd, &end, WEXITED | WNOWAIT) !=
+               0 &&
            errno == EINTR);
     *out = (struct supervised_end){.status = -1};
     if (end.si_code == CLD_EXITED)

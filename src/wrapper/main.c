@@ -3,6 +3,7 @@
  * its files, stops it with everything it started, writes how it ended.  What
  * it promises stands in trial/files.h. */
 #include "core/passing.h"
+#include "core/process.h"
 #include "trial/files.h"
 #include "wrapper/confine.h"
 #include "wrapper/exitfile.h"
@@ -87,7 +88,7 @@ clean_descriptors(void)
     do
         fd = open("/dev/null", O_RDWR);
     while (fd >= 0 && fd <= 2);
-    if (close_range(3, ~0u, 0) == 0)
+    if (process_close_others(0))
         return;
     open_fds = opendir("/proc/self/fd");
     while (open_fds != NULL && (entry = readdir(open_fds)) != NULL) {
