@@ -261,7 +261,7 @@ nni_registered_class(const char *kind, const char *name, const struct log *log)
     root = read_tree(path, log);
     if (root != NULL)
         found = find_class(root, kind, name);
-    yaml_free(root);
+    yaml_node_free(root);
     free(path);
     return found;
 }

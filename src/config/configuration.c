@@ -309,7 +309,7 @@ read_draft(struct draft *d, const char *path, const char *as,
             overrides_put(&r, root, d->x.overrides);
         read_tree(&r, d, root, use);
     }
-    yaml_free(root);
+    yaml_node_free(root);
     rc = problems_check(problems, err);
 out:
     buf_fini(&text);

@@ -271,7 +271,7 @@ note_json_lines(struct map *lines, const struct buf *text)
     root = yaml_parse(text->data, text->len, "", &ignored);
     if (root != NULL && root->kind == YAML_MAP)
         note_lines(lines, root, "");
-    yaml_free(root);
+    yaml_node_free(root);
     problems_fini(&ignored);
 }
 
@@ -304,7 +304,7 @@ space_from_text(struct reader *r, struct draft *d, struct buf *text)
             note_lines(&d->x.space_lines, root, "");
         if (root != NULL)
             note_none(&inner, root, "search space");
-        yaml_free(root);
+        yaml_node_free(root);
     }
     json_free(doc);
     return space;

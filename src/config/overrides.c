@@ -244,7 +244,7 @@ put_args(struct reader *r, struct yaml_node *root, struct yaml_node *old,
     }
     if (args != NULL && args->kind == YAML_MAP &&
         keep_direction(root, args) != 0) {
-        yaml_free(given);
+        yaml_node_free(given);
         return -1;
     }
     return given == NULL ? 0 : yaml_put(tuner, NULL, "classArgs", given);
@@ -260,7 +260,7 @@ make_tuner(struct reader *r, struct yaml_node *root, struct yaml_node *old,
 
     if (tuner == NULL || put_text(tuner, NULL, key, text, len, line) != 0 ||
         put_args(r, root, old, tuner, text) != 0) {
-        yaml_free(tuner);
+        yaml_node_free(tuner);
         return NULL;
     }
     return tuner;
@@ -282,7 +282,7 @@ put(struct reader *r, struct yaml_node *root, size_t i, const char *text)
         rc = put_text(root, next, keys[i], text, strlen(text), line);
     }
     if (old != NULL)
-        yaml_free(yaml_take(root, old));
+        yaml_node_free(yaml_take(root, old));
     return rc;
 }
 

@@ -112,7 +112,7 @@ move_to(struct reader *r, const struct v1_rule *rule, struct yaml_node *root,
         reader_problem(r, line, rule->from,
                        "means %s, which stands in line %u: give one of them",
                        rule->to, twin->key_line);
-        yaml_free(node);
+        yaml_node_free(node);
         return;
     }
     if (map != NULL && map != root)
@@ -120,7 +120,7 @@ move_to(struct reader *r, const struct v1_rule *rule, struct yaml_node *root,
     if (map == NULL || map->kind != YAML_MAP) {
         reader_problem(r, line, rule->from, "cannot be read as %s%s", rule->to,
                        map == NULL ? ": out of memory" : ", which is no map");
-        yaml_free(node);
+        yaml_node_free(node);
     } else if (yaml_put(map, next, key, node) != 0) {
         reader_problem(r, line, rule->from, "out of memory");
     } else {
@@ -208,7 +208,7 @@ convert(struct reader *r, const struct v1_rule *rule, struct yaml_node *root,
     else
         reader_note(r, node->key_line, rule->from,
                     "left out (NNI v1: nothing depends on it here)");
-    yaml_free(node);
+    yaml_node_free(node);
 }
 
 /* Tells of members that v1 does not have either, and removes the map. */
@@ -236,7 +236,7 @@ empty_holder(struct reader *r, struct yaml_node *root, const char *name)
         reader_problem(r, c->key_line, path,
                        "is no key of NNI v1 for the platform local%s", hint);
     }
-    yaml_free(yaml_take(root, map));
+    yaml_node_free(yaml_take(root, map));
 }
 
 void
@@ -251,7 +251,7 @@ v1_convert(struct reader *r, struct yaml_node *root)
         struct yaml_node *node = holder != NULL ? member(holder, key) : NULL;
 
         if (node != NULL && yaml_type(node) == YAML_TYPE_NULL)
-            yaml_free(yaml_take(holder, node)); /* counts as absent */
+            yaml_node_free(yaml_take(holder, node)); /* counts as absent */
         else if (node != NULL)
             convert(r, rule, root, holder, node);
     }

@@ -38,12 +38,12 @@ struct builder {
 };
 
 void
-yaml_free(struct yaml_node *node)
+yaml_node_free(struct yaml_node *node)
 {
     while (node != NULL) {
         struct yaml_node *next = node->next;
 
-        yaml_free(node->children);
+        yaml_node_free(node->children);
         free(node->key);
         free(node->text);
         free(node);
@@ -90,7 +90,7 @@ yaml_put(struct yaml_node *map, struct yaml_node *next, const char *key,
     char *copy = strdup(key);
 
     if (copy == NULL) {
-        yaml_free(node);
+        yaml_node_free(node);
         return -1;
     }
     free(node->key);
@@ -113,7 +113,7 @@ yaml_new_text(unsigned line, const char *text, size_t len)
     node->len = len;
     if (node->text != NULL)
         return node;
-    yaml_free(node);
+    yaml_node_free(node);
     return NULL;
 }
 
@@ -371,7 +371,7 @@ yaml_parse(const char *text, size_t len, const char *file,
     free(b.key);
     if (problems->count == before)
         return b.root;
-    yaml_free(b.root);
+    yaml_node_free(b.root);
     return NULL;
 }
 

@@ -45,10 +45,10 @@ enum yaml_type {
 };
 
 /* Parses the whole text.  Each problem is added as "FILE:LINE: what"; NULL
- * when there was one.  The result is freed with yaml_free(). */
+ * when there was one.  The result is freed with yaml_node_free(). */
 struct yaml_node *yaml_parse(const char *text, size_t len, const char *file,
                              struct problems *problems);
-void yaml_free(struct yaml_node *root);
+void yaml_node_free(struct yaml_node *root);
 
 /* The member of a map; NULL when there is none. */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);

@@ -398,7 +398,7 @@ TEST(config_survives_mutations)
         CHECK_EQ(root == NULL, problems.count > 0);
         if (root == NULL)
             CHECK_HAS(buf_text(&problems.lines), "e.yml:");
-        yaml_free(root);
+        yaml_node_free(root);
         problems_fini(&problems);
         CHECK_EQ(file_write("e.yml", text, len, NULL), 0);
         problems_init(&problems);

@@ -67,7 +67,7 @@ TEST(config_yaml_takes_as_many_keys_as_fit)
     root = yaml_parse(text, (size_t)(p - text), "y", &problems);
     CHECK(root != NULL);
     CHECK_EQ(root->count, n);
-    yaml_free(root);
+    yaml_node_free(root);
     problems_fini(&problems);
     free(text);
 }
@@ -117,6 +117,6 @@ TEST(config_yaml_types_scalars_by_the_core_schema)
               "\"12:30\", \"2001-01-01\", \"-\", \".e\", \"1.5.2\", "
               "\"\\u00e9\\n\"]");
     buf_fini(&out);
-    yaml_free(root);
+    yaml_node_free(root);
     problems_fini(&problems);
 }

@@ -50,7 +50,7 @@ yaml_conforms(const struct json *schema, const char *text)
     CHECK(doc != NULL);
     fits = conforms(&c, c.root, json_root(doc));
     json_free(doc);
-    yaml_free(root);
+    yaml_node_free(root);
     buf_fini(&json);
     problems_fini(&problems);
     return fits;
