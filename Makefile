@@ -9,7 +9,7 @@
 #                         those that are marked for them (scripts/check)
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make SQLITE=0         without `tunepipe index`, and SQLite
-#   make install          into $(DESTDIR)$(PREFIX)
+#   make install          into $(DESTDIR)$(PREFIX), for Python (PYTHON) to find
 #   make soak-advisors    10,000 simulated experiments of each kind of advisor
 #   make torture          every allocation of every case fails once; the log
 #                         cut at every byte; 500 times kill -9 of dispatcher,
@@ -43,6 +43,8 @@ MANDIR     ?= $(DATADIR)/man
 DESTDIR    ?=
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
+PYTHON     ?= python3
+PYTHONDIR  ?=
 OBJCOPY    ?= objcopy
 ifneq ($(filter clang fuzz,$(V)),)
 CC := clang
@@ -468,6 +470,8 @@ install: all
 	    "$(DESTDIR)$(zshdir)/_tunepipe"
 	$(INSTALL) -m 644 $(B)/completion/tunepipe.fish \
 	    "$(DESTDIR)$(fishdir)/tunepipe.fish"
+	@scripts/packaging/python-path "$(PREFIX)" "$(PYTHON)" "$(DESTDIR)" \
+	    "$(PYTHONDIR)"
 	@case "$(DESTDIR):$$PATH:" in /*:/* | *:"$(PREFIX)/bin":*) ;; *) \
 	    echo '$(PREFIX)/bin is not in your PATH yet:' \
 	        'export PATH="$(PREFIX)/bin:$$PATH"' ;; \
@@ -482,7 +486,9 @@ uninstall:
 	    "$(DESTDIR)$(bashdir)/tunepipe" "$(DESTDIR)$(zshdir)/_tunepipe" \
 	    "$(DESTDIR)$(fishdir)/tunepipe.fish" \
 	    $(foreach p,$(notdir $(PAGES)),\
-	        "$(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(p)))/$(p)")
+	        "$(DESTDIR)$(MANDIR)/man$(lastword $(subst ., ,$(p)))/$(p)") \
+	    "$(DESTDIR)$(PREFIX)"/lib*/python3*/*-packages/tunepipe.pth \
+	    $(if $(PYTHONDIR),"$(DESTDIR)$(PYTHONDIR)/tunepipe.pth")
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 

@@ -49,6 +49,32 @@ says_what_path_lacks() {
  export PATH=\"$folder/own/bin:\$PATH\"" ] && ! grep PATH "$folder/install"
 }
 
+own_make() { # WORD...: into an environment, whose name has a blank
+    env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TP_SOURCE" \
+        "V=$(basename "$TP_BUILD")" "PREFIX=$folder/my env" "$@" \
+        > "$folder/said" 2>&1
+}
+
+# Where Python does not look it says what to set; where it does, and where a
+# packager says so, it needs no word.
+python_finds_package() {
+    grep -q " export PYTHONPATH=\"$folder/own/share/tunepipe/python" \
+        "$folder/said" || return 1
+    python3 -m venv --without-pip "$folder/my env" && own_make install &&
+        ! grep PYTHONPATH "$folder/said" &&
+        [ "$(cd / && env -u TUNEPIPE_PROGRAM -u PYTHONPATH \
+            "$folder/my env/bin/python" -c '
+from tunepipe.link import program
+print(program())')" -ef "$folder/my env/bin/tunepipe" ] &&
+        own_make uninstall && ! find "$folder/my env" -name '*tunepipe*' |
+        grep . || return 1
+    own_make install "DESTDIR=$folder/packed" PYTHONDIR=/py &&
+        [ "$(cat "$folder/packed/py/tunepipe.pth")" = \
+            "$folder/my env/share/tunepipe/python" ] &&
+        own_make uninstall "DESTDIR=$folder/packed" PYTHONDIR=/py &&
+        ! find "$folder/packed" -name '*tunepipe*' | grep .
+}
+
 # A copy of it finds the program that it was installed with.
 shim_knows_its_program() {
     grep -qx "installed='$prefix/bin/tunepipe'" \
@@ -254,6 +280,7 @@ three_trials() {
 
 report install install_all
 report install_says_what_path_lacks says_what_path_lacks
+report python_finds_package python_finds_package
 report shim_knows_its_program shim_knows_its_program
 [ $failed = 0 ] || exit 1
 umask 022

@@ -26,11 +26,12 @@ what its space is made of: `pydoc tunepipe.space`; Python 3.8 and later).
     print(study.best.value, study.best.params)
 
 Nothing is needed beside this folder: tunepipe puts it on the PYTHONPATH of its
-trials.  Any other program has to find it, too:
+trials.  Any other program finds it where `make install` has put it into a PREFIX
+where this Python looks for packages; else it is told:
 
     PYTHONPATH=PREFIX/share/tunepipe/python python3 trial.py
 
-PREFIX being where tunepipe was installed (from its source: src/python).  Of a
+(from its source: src/python).  `python3 -m tunepipe` is the program.  Of a
 trial outside tunepipe (TUNEPIPE_TRIAL_DIR is not set) parameters have the
 defaults that param() is given, and reports go to stdout ("intermediate 0.93").
 One trial of an experiment, exactly as it was: `tunepipe rerun TRIAL`.
