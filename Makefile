@@ -10,6 +10,10 @@
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make SQLITE=0         without `tunepipe index`, and SQLite
 #   make install          into $(DESTDIR)$(PREFIX), for Python (PYTHON) to find
+#   make wheel            for pip, into build/dist: built in a Debian 11 that is
+#                         made once, as root; ROOT=/: for this machine alone
+#   make check-wheel      it is installed and used in Debian 11, 12 and 13
+#   make sdist            what pip builds on the machine where it installs
 #   make soak-advisors    10,000 simulated experiments of each kind of advisor
 #   make torture          every allocation of every case fails once; the log
 #                         cut at every byte; 500 times kill -9 of dispatcher,
@@ -153,7 +157,7 @@ FIDELITY_OBJ := $(B)/tests/sim/object.o \
 SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 
 .PHONY: check-valgrind check-helgrind
-.PHONY: soak-advisors
+.PHONY: soak-advisors sdist wheel check-wheel
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
 .PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
@@ -492,11 +496,27 @@ uninstall:
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 
+# Packages for Python: DIST is where they go, ROOT the system in which a wheel is
+# built, ROOTS has this one and those of check-wheel.
+DIST  ?= build/dist
+ROOTS ?= build/roots
+ROOT  ?= $(ROOTS)/build
+sdist:
+	@mkdir -p "$(DIST)"
+	@$(PYTHON) scripts/packaging/tunepipe_build.py sdist $(VERSION) "$(DIST)"
+wheel:
+	@scripts/packaging/wheel $(VERSION) "$(ROOT)" \
+	    "$(if $(filter file,$(origin B)),build/wheel,$(B))" "$(DIST)"
+check-wheel: wheel
+	@scripts/packaging/check-wheel \
+	    "$$(ls -t "$(DIST)"/tunepipe-$(VERSION)-*.whl | head -n 1)" "$(ROOTS)"
+
 FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -vE '^tests/(external|data/abi)/')
 format:
 	clang-format -i $(FORMATTED)
 
 clean:
-	rm -rf build
+	@rm -rf build 2> /dev/null || \
+	    { echo "what is left is root's: sudo rm -rf build"; sudo rm -rf build; }
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -name '*.d' -type f 2>/dev/null)

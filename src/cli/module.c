@@ -26,7 +26,7 @@ struct module {
  * it. */
 static const char *const places[] = {
     "%s/lib/%s",
-    "%s/../lib/tunepipe/%s",
+    "%s/" TP_LIB "/tunepipe/%s",
 #ifdef TP_MODULEDIR
     "%.0s" TP_MODULEDIR "/%s",
 #endif

@@ -42,6 +42,12 @@ char *file_folder(const char *path);
 /* "FOLDER/NAME", to be freed; NULL when out of memory. */
 char *file_join(const char *folder, const char *name);
 
+/* Where lib/ is, from the program's folder.  A wheel has it elsewhere: `pip
+ * install --target` keeps that name for itself. */
+#ifndef TP_LIB
+#define TP_LIB "../lib"
+#endif
+
 /* The folder this program's executable lies in, to be freed; NULL when the
  * system does not tell. */
 char *file_program_folder(void);

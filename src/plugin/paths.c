@@ -59,7 +59,7 @@ add_program_folders(struct plugin_paths *p, struct err *err)
     if (folder == NULL)
         return 0;
     if (add(p, file_join(folder, "plugins"), err) != 0 ||
-        add(p, file_join(folder, "../lib/tunepipe/plugins"), err) != 0)
+        add(p, file_join(folder, TP_LIB "/tunepipe/plugins"), err) != 0)
         rc = -1;
     free(folder);
     return rc;

@@ -26,8 +26,8 @@ what its space is made of: `pydoc tunepipe.space`; Python 3.8 and later).
     print(study.best.value, study.best.params)
 
 Nothing is needed beside this folder: tunepipe puts it on the PYTHONPATH of its
-trials.  Any other program finds it where `make install` has put it into a PREFIX
-where this Python looks for packages; else it is told:
+trials.  Any other program finds it where pip has installed it, or `make
+install` into a PREFIX where this Python looks for packages; else it is told:
 
     PYTHONPATH=PREFIX/share/tunepipe/python python3 trial.py
 

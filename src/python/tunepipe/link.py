@@ -45,6 +45,9 @@ def program() -> str:
     up = os.path.join(here, *[os.pardir] * 3)
     places = (os.environ.get("TUNEPIPE_PROGRAM"),
               os.path.join(up, "build", "release", "tunepipe"),
+              # Of `pip install --target`; of share/tunepipe/python and of
+              # lib/pythonN/site-packages.
+              os.path.join(here, os.pardir, "bin", "tunepipe"),
               os.path.join(up, os.pardir, "bin", "tunepipe"),
               shutil.which("tunepipe"))
     for path in places:
