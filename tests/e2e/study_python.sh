@@ -160,6 +160,8 @@ assert ".json" not in str(error), error
 raises(tunepipe.StudyError, "x", tunepipe.Study, {"x": 1})
 raises(tunepipe.StudyError, "absent", tunepipe.Study.connect, "absent")
 raises(ValueError, "lost", tunepipe.Study, SPACE, lost="perhaps")
+raises(tunepipe.StudyError, "earlyStopped", tunepipe.Study, SPACE,
+       early_stopped="none")
 error = raises(tunepipe.StudyError, "constraint 1, `y < 1`", tunepipe.Study,
                SPACE, constraints="y < 1")
 assert str(error).startswith("filter"), error

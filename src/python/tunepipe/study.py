@@ -188,8 +188,10 @@ class Study:
     space: a dict of the functions of tunepipe.space (or NNI's JSON), or the
     path of a file that has it.  tuner, assessor: the name of one that `tunepipe
     tuners` lists, the path of a plugin, or a dict of the keys of an
-    experiment's `tuner`; their arguments apart.  filters: names, or dicts of
-    "name" and "args".  constraints: texts such as "x < y".
+    experiment's `tuner`; their arguments apart.  early_stopped: what the tuner
+    learns of a trial that the assessor has stopped, "ignore": nothing, "best"
+    or "latest", which is the default, of its results.  filters: names, or
+    dicts of "name" and "args".  constraints: texts such as "x < y".
 
     folder: what is kept; None: a temporary one that goes with the study.  A
     folder that has a study is gone on with, and what is said here has to be
@@ -204,6 +206,7 @@ class Study:
                  tuner_args: Optional[Mapping[str, Any]] = None,
                  assessor: Union[str, Mapping[str, Any], None] = None,
                  assessor_args: Optional[Mapping[str, Any]] = None,
+                 early_stopped: Optional[str] = None,
                  filters: Optional[Sequence[Any]] = None,
                  constraints: Union[str, Sequence[str], None] = None,
                  seed: Optional[int] = None,
@@ -215,6 +218,7 @@ class Study:
         keys = {"direction": direction, "seed": seed,
                 "tuner": _algorithm(tuner, tuner_args),
                 "assessor": _algorithm(assessor, assessor_args),
+                "earlyStopped": early_stopped,
                 "filters": filters, "constraints": constraints,
                 "maxTrialNumber": max_trials}
         if isinstance(space, Mapping):

@@ -24,7 +24,7 @@ __all__ = ["params", "param", "report", "final", "seed", "Stop", "Pause",
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for type checkers: it takes as long as all the rest
-    from typing import Any, ContextManager, Dict, Optional
+    from typing import Any, ContextManager, Dict, Iterable, Optional
 
 _LINE_MAX = 1024 * 1024
 _OF_TUNERS = ("TRIAL_BUDGET", "load_checkpoint_dir", "save_checkpoint_dir")
