@@ -29,6 +29,7 @@
 #   make bench-ask        what asking and telling them costs
 #   make bench-study      the same, for a program that asks and tells: Python,
 #                         C, shell, beside the bare pipe
+#   make bench-sklearn    TuneSearchCV beside scikit-learn's random search
 #   make bench-fidelity   what advisors and assessors make of learning curves
 #                         (tests/bench/README.md has what may be set)
 #   make bench-nni        beside NNI's dispatcher, as it was measured
@@ -159,7 +160,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors sdist wheel check-wheel
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-sklearn bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(STUDY_LIBS) $(SHELLS)
@@ -384,6 +385,10 @@ bench-quality bench-ask: setup
 bench-study: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/study
 	@scripts/bench-study $(B)
+
+bench-sklearn: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@scripts/bench-sklearn $(B)
 
 bench-fidelity: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(FIDELITY)

@@ -13,7 +13,8 @@ A trial that `tunepipe run` starts: its parameters, its reports, its seed.
     tunepipe.final(accuracy)
 
 A function of a program of one's own (tunepipe.Study: `pydoc tunepipe.study`;
-what its space is made of: `pydoc tunepipe.space`; Python 3.8 and later).
+what its space is made of: `pydoc tunepipe.space`; for an estimator of
+scikit-learn: `pydoc tunepipe.sklearn`; Python 3.8 and later).
 
     import tunepipe
 
