@@ -67,9 +67,9 @@ import time
 from typing import (Any, Callable, Dict, Iterable, List, Mapping, NamedTuple,
                     Optional, Sequence, Set, Tuple, Union)
 
+import sklearn  # type: ignore[import]  # first, as it is what may be absent
 import joblib  # type: ignore[import]
 import numpy as np
-import sklearn  # type: ignore[import]
 from scipy.stats import rankdata  # type: ignore[import]
 from sklearn.base import clone  # type: ignore[import]
 from sklearn.model_selection import _search  # type: ignore[import]
