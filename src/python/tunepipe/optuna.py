@@ -180,6 +180,7 @@ class _Search:
         self._owes = False  # a suggestion
         self._over = False
         self._repeats = False  # the space is small: it may say all again
+        self._ends = plugins["tuner"] == "grid"  # with its space
 
     def look(self, study: Study) -> None:
         """Learns what has ended since."""
@@ -231,7 +232,7 @@ class _Search:
         if self._tuner is None:
             self._begin(study, trial, seed)
         record = self._suggestion()
-        if record is None and self._over and not self._repeats:
+        if self._over and not self._ends and not self._repeats:
             self._repeats = True
             self._begin(study, trial, seed)
             record = self._suggestion()
@@ -250,7 +251,7 @@ class _Search:
             self.given[number] = _Given(given.ranges, given.params)
         points = [point for point in map(self._point, self._ended)
                   if point is not None]
-        if 0 < len(points) < _FEW:
+        if 0 < len(points) < _FEW and not self._ends:
             # It begins as it does where nothing is known.
             self._ready = [self._suggestion()]
         for i in range(0, len(points), _IMPORTED):
