@@ -30,9 +30,11 @@ pip() { # PYTHON WORD...: none but its own packages are seen
     ) > said 2>&1 || fail "pip $2: $(grep -iE 'error|missing' said | head -n 3)"
 }
 
-# make_here WHAT FOLDER: from what the build has compiled, in a copy of it.
+# make_here WHAT FOLDER: from what the build has compiled, in a copy of it, which
+# is younger than all that is packed.
 make_here() {
-    env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TP_SOURCE" \
+    env -u MAKEFLAGS -u MAKELEVEL SOURCE_DATE_EPOCH=1000000000 \
+        make --no-print-directory -C "$TP_SOURCE" \
         "$1" ROOT=/ "B=$work/b" "DIST=$2" > said 2>&1 ||
         fail "make $1: $(grep -v "^make" said | tail -n 1)"
 }
