@@ -61,7 +61,9 @@ ifeq ($(filter release asan tsan clang fuzz,$(V)),)
 $(error V is '$(V)', expected release, asan, tsan, clang or fuzz)
 endif
 
-VERSION := 0.1.0
+# The one place that says the version; protocol/PROMISES.md: what else to raise.
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)".*/\1/p' \
+             src/python/tunepipe/__init__.py)
 B       := build/$(V)
 
 # What the project needs.

@@ -81,6 +81,19 @@ shim_knows_its_program() {
         "$root$prefix/share/tunepipe/nni-shim/python3"
 }
 
+# The program, its Python package and what pkg-config says.
+versions_agree() {
+    {
+        run_tunepipe --version | cut -d ' ' -f 2
+        PYTHONPATH=$root$prefix/share/tunepipe/python python3 -c \
+            'import tunepipe; print(tunepipe.__version__)'
+        pkg-config --modversion tunepipe tunepipe-study
+    } > "$folder/versions"
+    cat "$folder/versions"
+    [ "$(sort -u "$folder/versions" | wc -l)" = 1 ] &&
+        [ "$(wc -l < "$folder/versions")" = 4 ]
+}
+
 libs_are_empty() {
     libs=$(pkg-config --libs tunepipe) && [ -z "$(echo "$libs" | tr -d ' ')" ]
 }
@@ -289,6 +302,7 @@ report knows_folders knows_folders
 PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig
 PKG_CONFIG_SYSROOT_DIR=$root
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
+report versions_agree versions_agree
 report links_to_nothing libs_are_empty
 report finds_plugindir plugindir_has_plugins
 report gives_python_module gives_python_module

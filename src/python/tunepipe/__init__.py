@@ -46,6 +46,8 @@ from .trial import (Finish, Pause, Stop, budget, checkpoint, final, param,
                     params, report, restore_dir, restored_step, seed,
                     trial_dir)
 
+__version__ = "0.1.0"  # the program's, too: the Makefile reads it here
+
 # What `from tunepipe import *` gives a trial; studies are named.
 __all__ = ["params", "param", "report", "final", "seed", "Stop", "Pause",
            "Finish", "trial_dir", "checkpoint", "restore_dir", "restored_step",
