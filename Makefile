@@ -10,10 +10,14 @@
 #   make WEBSOCKET=0      without what NNI 2.8 to 3.0 need, and libwebsockets
 #   make SQLITE=0         without `tunepipe index`, and SQLite
 #   make install          into $(DESTDIR)$(PREFIX), for Python (PYTHON) to find
+#   make dist             the source as a tarball, in build/dist; pip builds and
+#                         installs it, too
 #   make wheel            for pip, into build/dist: built in a Debian 11 that is
 #                         made once, as root; ROOT=/: for this machine alone
 #   make check-wheel      it is installed and used in Debian 11, 12 and 13
-#   make sdist            what pip builds on the machine where it installs
+#   make deb              packages for this Debian, into build/dist
+#   make check-deb        they are built, installed, used and removed in Debian 12
+#                         and 13
 #   make soak-advisors    10,000 simulated experiments of each kind of advisor
 #   make torture          every allocation of every case fails once; the log
 #                         cut at every byte; 500 times kill -9 of dispatcher,
@@ -160,7 +164,7 @@ FIDELITY_OBJ := $(B)/tests/sim/object.o \
 SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 
 .PHONY: check-valgrind check-helgrind
-.PHONY: soak-advisors sdist wheel check-wheel
+.PHONY: soak-advisors dist sdist wheel check-wheel deb check-deb
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
 .PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-sklearn bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
@@ -503,12 +507,12 @@ uninstall:
 	rm -rf "$(DESTDIR)$(LIBDIR)/tunepipe" "$(DESTDIR)$(includedir)/tunepipe" \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)"
 
-# Packages for Python: DIST is where they go, ROOT the system in which a wheel is
-# built, ROOTS has this one and those of check-wheel.
+# Packages: DIST is where they go, ROOT the system in which a wheel is built, ROOTS
+# has this one and those of check-wheel and check-deb.
 DIST  ?= build/dist
 ROOTS ?= build/roots
 ROOT  ?= $(ROOTS)/build
-sdist:
+dist sdist:
 	@mkdir -p "$(DIST)"
 	@$(PYTHON) scripts/packaging/tunepipe_build.py sdist $(VERSION) "$(DIST)"
 wheel:
@@ -517,6 +521,12 @@ wheel:
 check-wheel: wheel
 	@scripts/packaging/check-wheel \
 	    "$$(ls -t "$(DIST)"/tunepipe-$(VERSION)-*.whl | head -n 1)" "$(ROOTS)"
+deb:
+	@scripts/setup deb
+	@$(MAKE) -s --no-print-directory dist
+	@scripts/packaging/deb $(VERSION) "$(DIST)"
+check-deb: dist
+	@scripts/packaging/check-deb $(VERSION) "$(DIST)" "$(ROOTS)"
 
 FORMATTED = $(shell git ls-files '*.c' '*.h' | grep -vE '^tests/(external|data/abi)/')
 format:

@@ -95,7 +95,8 @@ def sdist(version: str, folder: str) -> str:
                 info.type, info.linkname = tarfile.SYMTYPE, os.readlink(name)
             elif name not in own:
                 data = _read(name)
-                info.mode |= os.stat(name).st_mode & 0o111
+                if os.stat(name).st_mode & 0o100:
+                    info.mode = 0o755
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))
     with open(path, "wb") as file, \
