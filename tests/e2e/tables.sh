@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each test that the tables of NNI.md name is there: the last column, where its
-# head is "Test".
-page=$TP_SOURCE/protocol/NNI.md
+# Each test that the tables of NNI.md and PROMISES.md name is there: the last
+# column, where its head is "Test".
 tests=$TP_SOURCE/tests
 
 # What the last cells hold, one a line; \| is no end of a cell.
@@ -24,6 +23,7 @@ is_there() {
         cat "$tests/malformed/${one%/*}"/*.wire | grep "^case ${one#*/}: " ;;
     recording:*) ls "$tests"/data/recordings/${1#*:}.jsonl ;;
     vectors:*) grep -qx "vector ${1#*:}" "$TP_SOURCE/protocol/vectors/vectors.txt" ;;
+    scripts/*) ls "$TP_SOURCE/$1" ;;
     e2e/* | malformed/* | fuzz/* | websocket/* | torture/*)
         ls -d "$tests"/${1%% *} ;;
     '['*'](#'*')')
@@ -35,18 +35,24 @@ is_there() {
 }
 
 failed=0
-count=0
-for name in $(named | tr ' ' '~' | sort -u); do
-    name=$(echo "$name" | tr '~' ' ')
-    count=$((count + 1))
-    is_there "$name" || {
-        echo "FAILED NNI.md names '$name', which is not there"
-        failed=1
+for least in NNI:100 PROMISES:30; do
+    page=$TP_SOURCE/protocol/${least%:*}.md
+    count=0
+    wrong=0
+    for name in $(named | tr ' ' '~' | sort -u); do
+        name=$(echo "$name" | tr '~' ' ')
+        count=$((count + 1))
+        is_there "$name" || {
+            echo "FAILED ${least%:*}.md names '$name', which is not there"
+            wrong=1
+        }
+    done
+    [ "$count" -gt "${least#*:}" ] || {
+        echo "FAILED ${least%:*}.md names only $count tests: is the table still read?"
+        wrong=1
     }
+    [ $wrong = 1 ] ||
+        echo "ok ${least%:*}.md: the $count tests that it names are there"
+    failed=$((failed + wrong))
 done
-[ "$count" -gt 100 ] || {
-    echo "FAILED NNI.md names only $count tests: is the table still read?"
-    failed=1
-}
-[ $failed = 1 ] || echo "ok NNI.md: the $count tests that it names are there"
 exit $failed
