@@ -769,11 +769,12 @@ for shown in study, study.best:
     assert "%.6g" % study.best.value in page and "&lt;net&gt;/n" in page, page
     assert "deep &amp; wide" in page and "<net>" not in page
 assert "3 done" in study._repr_html_()
-for folder in "s", pathlib.Path("s"):
+for folder in "s", pathlib.Path("s"), study:
     page = tunepipe.report(folder)
     assert page.html.startswith("<!") and len(repr(page)) < 100
     assert page._repr_html_().startswith("<iframe srcdoc=\"&lt;!")
-raises(tunepipe.StudyError, "nowhere", tunepipe.report, "nowhere")
+raises(ValueError, "a study, got 'nowhere'", tunepipe.report, "nowhere")
+raises(tunepipe.StudyError, "nowhere", tunepipe.report, pathlib.Path("nowhere"))
 tunepipe.report("0.5")
 E
     python3 -W error p.py > out 2> err || fail "$(tail -n 1 err)" || return 1

@@ -265,6 +265,9 @@ class Study:
     def __repr__(self) -> str:
         return "<study %s>" % self.folder
 
+    def __fspath__(self) -> str:  # so that tunepipe.report() takes a study
+        return self.folder
+
     def _repr_html_(self) -> str:
         from .notebook import table
         status = self._status()

@@ -250,7 +250,10 @@ def _is_folder(value):
         float(value)
         return False
     except ValueError:
-        return True
+        if os.path.isdir(value):
+            return True
+        raise ValueError("report: expected a number, or the folder of an "
+                         "experiment or a study, got %.100r" % value) from None
 
 
 def _intermediate(text, hears, then):
