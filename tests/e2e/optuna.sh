@@ -25,8 +25,8 @@ py() {
 
 cat > "$work/common.py" << 'E'
 import optuna
-import tunepipe.optuna
-from tunepipe.optuna import Pruner, Sampler
+import tunepipe
+Pruner, Sampler = tunepipe.optuna.Pruner, tunepipe.optuna.Sampler
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

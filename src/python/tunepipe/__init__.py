@@ -14,7 +14,8 @@ A trial that `tunepipe run` starts: its parameters, its reports, its seed.
 
 A function of a program of one's own (tunepipe.Study: `pydoc tunepipe.study`;
 what its space is made of: `pydoc tunepipe.space`; for an estimator of
-scikit-learn: `pydoc tunepipe.sklearn`; Python 3.8 and later).
+scikit-learn: `pydoc tunepipe.sklearn`; for a study of Optuna's: `pydoc
+tunepipe.optuna`; Python 3.8 and later).
 
     import tunepipe
 
@@ -55,6 +56,7 @@ __all__ = ["params", "param", "report", "final", "seed", "Stop", "Pause",
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # who else asks __getattr__()
+    from . import optuna as optuna, sklearn as sklearn
     from .link import StudyError as StudyError
     from .space import choice as choice, loguniform as loguniform
     from .space import lognormal as lognormal, lograndint as lograndint
@@ -74,9 +76,11 @@ _LATER.update(Study="study", Trial="study", Result="study", StudyError="link")
 
 if not TYPE_CHECKING:  # to which every name would be one that there is
     def __getattr__(name):
+        from importlib import import_module
+        if name in ("optuna", "sklearn"):  # which may not be there
+            return import_module("tunepipe." + name)
         if name not in _LATER:
             raise AttributeError("module 'tunepipe' has no attribute %r" % name)
-        from importlib import import_module
         value = getattr(import_module("tunepipe." + _LATER[name]), name)
         globals()[name] = value
         return value
