@@ -40,6 +40,9 @@
 #define ENDING_TIMES 1000 /* of 10 ms */
 #define TRIES 5
 #define TRY_AGAIN (-1) /* in place of a status */
+#define NO_STUDY                                                          \
+    "%s: there is no study yet, and nothing to begin one with (expected " \
+    "--config, in Python Study(SPACE, folder=...))"
 
 struct serving {
     const char *verb;
@@ -93,9 +96,7 @@ lock_folder(struct serving *s, struct err *err)
                          s->folder);
     s->lock_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->lock_fd < 0 && errno == ENOENT)
-        return err_set(err, ERR_CONFIG,
-                       "%s: there is no study yet, and --config is not given",
-                       s->folder);
+        return err_set(err, ERR_CONFIG, NO_STUDY, s->folder);
     if (s->lock_fd < 0)
         return err_errno(err, ERR_CONFIG, "%s: cannot open", s->folder);
     if (own_check(s->folder, 0, err) != 0)
@@ -461,8 +462,7 @@ serve_locked(struct serving *s)
         if (s->x != NULL && is_empty(s->folder))
             return start(s, s->x, false);
         err_set(&err, ERR_CONFIG,
-                is_empty(s->folder) ? "%s: there is no study yet, and --config "
-                                      "is not given"
+                is_empty(s->folder) ? NO_STUDY
                                     : "%s: is no study, and not empty: "
                                       "expected a study, or a new folder",
                 s->folder);

@@ -60,6 +60,7 @@ assert trial.number == 0 and trial.attempt == 0
 assert list(trial.params) == ["x", "n", "act"]
 assert trial["x"] == trial.params["x"]
 raises(KeyError, "no parameter 'akt' (did you mean 'act'?)", lambda: trial["akt"])
+raises(KeyError, "no parameter 'X' (did you mean 'x'?)", lambda: trial["X"])
 assert type(trial["n"]) is int and 8 <= trial["n"] < 129
 assert trial["act"] in ("relu", "tanh") and 1e-4 <= trial["x"] <= 1
 assert trial.budget is None and trial.restore_dir is None and trial.step == 0
@@ -157,7 +158,7 @@ with tunepipe.Study(SPACE, folder="s", seed=1) as study:
 error = raises(tunepipe.StudyError, "tuner", tunepipe.Study, SPACE,
                tuner="none")
 assert ".json" not in str(error), error
-raises(tunepipe.StudyError, "x", tunepipe.Study, {"x": 1})
+raises(tunepipe.StudyError, "x", tunepipe.Study, {"x": {}})
 raises(tunepipe.StudyError, "absent", tunepipe.Study.connect, "absent")
 raises(ValueError, "lost", tunepipe.Study, SPACE, lost="perhaps")
 raises(tunepipe.StudyError, "earlyStopped", tunepipe.Study, SPACE,
@@ -228,7 +229,12 @@ raises(ValueError, "choice", tunepipe.choice, [float("nan")])
 raises(TypeError, "searchSpace.x._value[0]: expected a value that JSON has",
        tunepipe.Study, {"x": tunepipe.choice([object()])})
 raises(TypeError, "space: expected a dict or a path, got 5", tunepipe.Study, 5)
+raises(TypeError, "space: 'x': expected what a function of tunepipe.space "
+       "returns, such as tunepipe.choice([1, 2]), got [1, 2, 3]",
+       tunepipe.Study, {"x": [1, 2, 3]})
 raises(TypeError, "folder: expected a path", tunepipe.Study, SPACE, folder=5)
+raises(tunepipe.StudyError, "there is no study yet", tunepipe.Study.connect,
+       "nowhere")
 raises(TypeError, "tuner", tunepipe.Study, SPACE, tuner=5)
 E
 }
@@ -294,7 +300,7 @@ with tunepipe.Study(SPACE, max_trials=1) as study:
     raises(tunepipe.StudyError, "maxTrialNumber", study.optimize, objective)
 with tunepipe.Study({"c": tunepipe.choice([1, 2])},
                     tuner="gridsearch") as study:
-    study.optimize(lambda trial: trial["c"])
+    study.optimize(lambda trial: trial["c"], n_jobs=-1)
     assert len(study.trials) == 2
 E
 }
@@ -685,7 +691,7 @@ study = tunepipe.Study(SPACE)
 folder = study.folder
 del study
 assert not os.path.exists(folder)
-raises(tunepipe.StudyError, "", tunepipe.Study, {"x": 1})
+raises(tunepipe.StudyError, "", tunepipe.Study, {"x": {}})
 E
     py << 'E' && is_clean "at exit" || return 1
 from common import *

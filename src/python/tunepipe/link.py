@@ -54,7 +54,8 @@ def program() -> str:
         if path and os.path.isfile(path) and os.access(path, os.X_OK):
             return os.path.normpath(path)
     raise StudyError("the program tunepipe is neither beside this package nor "
-                     "in PATH: TUNEPIPE_PROGRAM may name it")
+                     "in PATH: TUNEPIPE_PROGRAM may name it, and in its "
+                     "source make builds it")
 
 
 def run(*words: str) -> str:

@@ -222,6 +222,12 @@ class Study:
                 "filters": filters, "constraints": constraints,
                 "maxTrialNumber": max_trials}
         if isinstance(space, Mapping):
+            for name, one in space.items():
+                if not hasattr(one, "keys"):
+                    raise TypeError(
+                        "space: %r: expected what a function of tunepipe.space "
+                        "returns, such as tunepipe.choice([1, 2]), got %s" % (
+                            name, brief(one)))
             keys["searchSpace"] = space
         else:
             keys["searchSpaceFile"] = _path(
@@ -382,17 +388,21 @@ class Study:
         told to stop; None has failed else.  Of any other exception the trial
         has failed, too, and it is raised again, unless it is one of `catch`.
 
-        n_trials: of this call, in n_jobs threads.  It ends, too, when there is
-        nothing more to try, and no trial is begun after `timeout` seconds.
-        callbacks: called behind each trial, one at a time, with the study and
-        the trial, whose value is then known; Stop ends the call.  progress: a
-        line on standard error where that is a terminal or a notebook's.
+        n_trials: of this call, in n_jobs threads (-1: one per core).  It ends,
+        too, when there is nothing more to try, and no trial is begun after
+        `timeout` seconds.  callbacks: called behind each trial, one at a time,
+        with the study and the trial, whose value is then known; Stop ends the
+        call.  progress: a line on standard error where that is a terminal or a
+        notebook's.
 
         Ctrl-C gives back what is tried: at once, in threads at the next report;
         a second one does not wait for that.
         """
+        if n_jobs == -1:
+            n_jobs = os.cpu_count() or 1
         if n_jobs < 1:
-            raise ValueError("n_jobs: expected 1 or more, got %r" % (n_jobs,))
+            raise ValueError("n_jobs: expected 1 or more, or -1, got %r" %
+                             (n_jobs,))
         if n_trials is not None and n_trials < 0:
             raise ValueError("n_trials: expected 0 or more, got %r" %
                              (n_trials,))

@@ -62,7 +62,8 @@ def _given():
 
 
 def _nearest(name: str, names: "Any") -> str:
-    near = difflib.get_close_matches(str(name), names, 1)
+    near = ([one for one in names if one.lower() == str(name).lower()] or
+            difflib.get_close_matches(str(name), names, 1))
     return " (did you mean %r?)" % near[0] if near else ""
 
 
