@@ -96,8 +96,9 @@ class TuneSearchCV(_search.BaseSearchCV):  # type: ignore[misc]
     return_train_score: as in RandomizedSearchCV, and so are the attributes
     behind fit().
 
-    space: the module says of what.  n_iter: how many settings; fewer where the
-    space has no more.  tuner, assessor: as tunepipe.Study takes them.
+    space: what param_distributions is there, and more: the module says of
+    what.  n_iter: how many settings; fewer where the space has no more.
+    tuner, assessor: as tunepipe.Study takes them.
 
     n_jobs: folds at a time.  Where a setting has too few to occupy them,
     several are evaluated together, of which none knows the others' results.

@@ -5,7 +5,8 @@
 
     study = tunepipe.Study({"rate": tunepipe.loguniform(1e-4, 1),
                             "units": tunepipe.randint(8, 129)},
-                           direction="maximize", folder="study1")
+                           direction="maximize", folder="study1",
+                           assessor="medianstop")
 
     def objective(trial):
         model = Model(trial["rate"], trial["units"])
@@ -24,9 +25,10 @@ Or in a loop of one's own:
     study.tell(trial, train(**trial.params))
 
 The folder is one as `tunepipe run` makes it: show, report, explain, replay and
-the rest take it.  The same folder again goes on where it was; several processes
-may use it at a time (Study.connect).  A trial belongs to the process that asked
-for it: when that has died, the next who asks is given it.
+the rest take it; `tunepipe import --into study1 old.db` tells its tuner of
+Optuna's trials, or a table's.  The same folder again goes on where it was;
+several processes may use it at a time (Study.connect).  A trial belongs to the
+process that asked for it: when that has died, the next who asks is given it.
 
 Threads may share a study.  A child that was fork()ed connects anew.  What goes
 wrong raises StudyError.
@@ -146,7 +148,8 @@ class Trial:
 
     def should_stop(self) -> bool:
         """Whether it is to end now: it is not worth its time, its budget is
-        used up, or somebody has ended it.
+        used up, or somebody has ended it.  The first is the assessor's to
+        say: of a study without one, as it is by default, never.
 
         Who ends it then, by tunepipe.Stop or Study.tell(trial), says that it
         was stopped, and not that it failed.
@@ -186,8 +189,9 @@ class Study:
     """A search for the parameters with the best result.
 
     space: a dict of the functions of tunepipe.space (or NNI's JSON), or the
-    path of a file that has it.  tuner, assessor: the name of one that `tunepipe
-    tuners` lists, the path of a plugin, or a dict of the keys of an
+    path of a file that has it.  direction: "minimize" or "maximize".  seed:
+    None: another one each time.  tuner, assessor: the name of one that
+    `tunepipe tuners` lists, the path of a plugin, or a dict of the keys of an
     experiment's `tuner`; their arguments apart.  early_stopped: what the tuner
     learns of a trial that the assessor has stopped, "ignore": nothing, "best"
     or "latest", which is the default, of its results.  filters: names, or
