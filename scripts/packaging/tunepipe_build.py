@@ -5,9 +5,9 @@
     tunepipe_build.py wheel VERSION FOLDER STAGE    what was staged, see wheel
 
 write them into the folder (make sdist, make wheel).  The same files give the
-same bytes: their time is SOURCE_DATE_EPOCH, else the last commit's.
-pyproject.toml names this module as what builds a wheel of the tree, or of an
-sdist (PEP 517): by make, from the libraries of the machine.
+same bytes: their time is SOURCE_DATE_EPOCH, else the last commit's.  An sdist
+names this module as what builds a wheel of it (PEP 517): by make, from the
+libraries of the machine.
 """
 
 import base64
@@ -26,6 +26,12 @@ from typing import Any, Dict, List, Optional, Tuple
 _NAME = "tunepipe"
 # What a C library of Linux has, by itself.
 _LIBC = re.compile(r"ld-linux.*|lib(c|m|pthread|dl|rt)\.so\.\d")
+_PYPROJECT = b"""\
+[build-system]
+requires = []
+build-backend = "tunepipe_build"
+backend-path = ["scripts/packaging"]
+"""
 
 
 def _output(*words: str) -> str:
@@ -72,8 +78,9 @@ def sdist(version: str, folder: str) -> str:
     else:
         names = [name for name in _files(".") if not re.match(
             r"(build|debian|tunepipe-experiments)/|.*\.pyc$", name)
-            and name != "PKG-INFO"]
-    own = {"PKG-INFO": _metadata(version, "MIT", ["COPYING"])}
+            and name not in ("PKG-INFO", "pyproject.toml")]
+    own = {"PKG-INFO": _metadata(version, "MIT", ["COPYING"]),
+           "pyproject.toml": _PYPROJECT}
     base = "%s-%s" % (_NAME, version)
     path = os.path.join(folder, base + ".tar.gz")
     epoch = _epoch()
@@ -161,7 +168,7 @@ def wheel(version: str, folder: str, stage: str) -> str:
     return path
 
 
-# What PEP 517 calls, in the tree.
+# What PEP 517 calls, in the unpacked sdist.
 
 def _make(what: str, folder: str) -> str:
     missing = subprocess.run(["scripts/setup", "names"],
