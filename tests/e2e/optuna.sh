@@ -182,6 +182,52 @@ E
 }
 check "enqueued and fixed parameters are taken" fixed
 
+# Names and ranges that the protocol's JSON has not; categories that are not
+# equal to themselves; trials from elsewhere with other ranges; many studies.
+strange() {
+    py << 'E'
+import os
+from common import *
+from optuna.distributions import (CategoricalDistribution,
+                                  FloatDistribution, IntDistribution)
+from optuna.trial import create_trial
+
+
+def objective(trial):
+    kind = trial.suggest_categorical("", [float("nan"), None, True, 1])
+    return (abs(trial.suggest_int("\0", -10 ** 30, 10 ** 30)) +
+            trial.suggest_float("_name", 0, 1) + (kind is not None))
+
+
+made = study(Sampler("tpe", 1), objective, 30)
+assert [one.name for one in space(made).parameters] == ["", "\0", "_name"]
+
+made = optuna.create_study(sampler=Sampler("tpe", 1))
+letters = CategoricalDistribution(["a", "b"])
+for i in range(10):
+    made.add_trial(create_trial(
+        params={"x": "ab"[i % 2], **({"y": .5} if i % 2 else {})}, value=1,
+        distributions={"x": letters, **({"y": FloatDistribution(0, 1)}
+                                        if i % 2 else {})}))
+for value, other in [("c", CategoricalDistribution(["c", "d", "e"])),
+                     (3, IntDistribution(1, 10)), ("b", letters)]:
+    made.add_trial(create_trial(params={"x": value}, value=1,
+                                distributions={"x": other}))
+made.optimize(lambda trial: trial.suggest_categorical("x", ["a", "b"]) == "a",
+              n_trials=10)
+assert made.best_params["x"] == "b"
+
+sampler, storage = Sampler("tpe", 1), optuna.storages.InMemoryStorage()
+several = [study(sampler, n=3, storage=storage, pruner=Pruner())
+           for _ in range(20)]
+assert len(os.listdir("/proc/self/fd")) < 30
+for made in several[:2]:
+    made.optimize(flat, n_trials=5)
+    assert len(made.trials) == 8
+E
+}
+check "what is strange to the protocol" strange
+
 # Of a storage that is shared: gone on with, by one process and by three.
 resumed() {
     py << 'E'
@@ -241,6 +287,29 @@ if child == 0:
     os._exit(made.best_value > 3)
 made.optimize(flat, n_trials=20)
 assert os.waitpid(child, 0)[1] == 0
+# So has one that was fork()ed while another thread was asking.
+asking, end = threading.Event(), threading.Event()
+
+
+def ask():
+    with made.sampler._turn, made.pruner._turn:
+        asking.set()
+        end.wait()
+
+
+made.pruner = Pruner()
+thread = threading.Thread(target=ask)
+thread.start()
+asking.wait()
+child = os.fork()
+if child == 0:
+    trial = made.ask()
+    trial.report(1, 0)
+    trial.should_prune()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+end.set()
+thread.join()
 E
 }
 check "threads and forked children" threads

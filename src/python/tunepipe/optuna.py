@@ -95,22 +95,29 @@ class Sampler(BaseSampler):
         self.__dict__.update(state)
         self._forget()
 
+    def _held(self) -> Any:
+        """The turn: a child that was fork()ed has one, and searches, of its
+        own, as a thread that it has not may hold the parent's."""
+        if self._pid != os.getpid():
+            self._forget()
+        return self._turn
+
     def _search(self, study: Study) -> "_Search":
         """Turn held."""
         if len(study.directions) > 1:
             raise ValueError("tunepipe.optuna.Sampler: expected a study with "
                              "one direction, this one has %d" %
                              len(study.directions))
-        if self._pid != os.getpid():
-            self._forget()
         of_storage = self._searches.setdefault(study._storage, {})
         if study._study_id not in of_storage:
+            for one in of_storage.values():
+                one.rest()
             of_storage[study._study_id] = _Search(self._plugins)
         return of_storage[study._study_id]
 
     def infer_relative_search_space(
             self, study: Study, trial: FrozenTrial) -> Dict[str, Range]:
-        with self._turn:
+        with self._held():
             search = self._search(study)
             search.look(study)
             fixed = trial.system_attrs.get("fixed_params", {})
@@ -123,11 +130,12 @@ class Sampler(BaseSampler):
             search_space: Dict[str, Range]) -> Dict[str, Any]:
         if not search_space:
             return {}
-        with self._turn:
+        with self._held():
             search = self._search(study)
             given = search.given.get(trial.number, _NOTHING)
             if not search_space.items() <= given.ranges.items():
                 # Somebody else has said what the space is.
+                search.look(study)
                 search.set(Space.of(search_space))
                 given = search.ask(study, trial, self._seed)
             return {name: given.params[name] for name in search_space
@@ -136,7 +144,7 @@ class Sampler(BaseSampler):
     def sample_independent(self, study: Study, trial: FrozenTrial,
                            param_name: str,
                            param_distribution: Range) -> Any:
-        with self._turn:
+        with self._held():
             search = self._search(study)
             given = search.given.get(trial.number, _NOTHING)
             if param_name in given.params:  # in another range
@@ -181,6 +189,10 @@ class _Search:
         self._over = False
         self._repeats = False  # the space is small: it may say all again
         self._ends = plugins["tuner"] == "grid"  # with its space
+
+    def rest(self) -> None:
+        """Ends its process, as there may be hundreds of studies."""
+        self._tuner = None
 
     def look(self, study: Study) -> None:
         """Learns what has ended since."""
@@ -290,8 +302,8 @@ class _Search:
         for one in trials:
             given = self.given.get(one.number, _NOTHING)
             as_given = given.id is not None and all(
-                one.params.get(name, value) == value
-                for name, value in given.params.items())
+                value == given.params[name] or value is given.params[name]
+                for name, value in one.params.items() if name in given.params)
             if given.id is not None:
                 ends += self._owes
                 frames += _end(one, given.id, as_given, self._owes)

@@ -57,14 +57,16 @@ class Pruner(BasePruner):
         if not trial.intermediate_values:
             return False
         direction = study.direction.name.lower()
+        if self._pid != os.getpid():
+            self._forget()  # the turn, too, which another thread may hold
         with self._turn:
-            if self._pid != os.getpid():
-                self._forget()
             if self._plugins["assessor"] == "wilcoxon":
                 return _fold_by_fold(study, trial,
                                      _judge(direction, self._plugins))
             of_storage = self._juries.setdefault(study._storage, {})
             if study._study_id not in of_storage:
+                for one in of_storage.values():
+                    one.rest()
                 of_storage[study._study_id] = _Jury()
             jury = of_storage[study._study_id]
             try:
@@ -91,6 +93,10 @@ class _Jury:
         self._steps: List[int] = []
         self._heard: Dict[int, _Heard] = {}
         self._assessor: Optional[Dispatcher] = None
+
+    def rest(self) -> None:
+        """Ends its process, as there may be hundreds of studies."""
+        self._assessor = None
 
     def begin(self, assessor: Dispatcher) -> None:
         self._assessor = assessor

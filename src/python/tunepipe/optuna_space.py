@@ -45,6 +45,9 @@ class Space:
                 had.setdefault(name, []).append(one)
         ranges = {name: _union(had[name][:_LATEST])
                   for trial in trials for name in trial.params}
+        trials = [trial for trial in trials
+                  if all(_is_kin(one, ranges[name])
+                         for name, one in trial.distributions.items())]
         ranges = {name: one for name, one in ranges.items()
                   if not one.single()}
         return _level([{name: trial.distributions[name].to_internal_repr(value)
@@ -82,7 +85,8 @@ class Space:
     def _active(self, trial: FrozenTrial) -> "Iterator[Parameter]":
         for one in self.parameters:
             yield one
-            if one.nested is not None and one.name in trial.params:
+            if (one.nested is not None and one.name in trial.params and
+                    trial.distributions[one.name] == one.range):
                 yield from one.nested[one.index(trial)]._active(trial)
 
 
@@ -101,7 +105,7 @@ class Parameter:
 
     @property
     def key(self) -> str:
-        return "." + self.name  # which is no word of the protocol's
+        return repr(self.name)  # no word of the protocol's, and no \0
 
     def written(self) -> Dict[str, Any]:
         one = self.range
@@ -116,7 +120,7 @@ class Parameter:
         if isinstance(one, IntDistribution) and one.log and one.high < 2 ** 40:
             return {"_type": "lograndint", "_value": [one.low, one.high + 1]}
         return {"_type": "loguniform" if one.log else "uniform",
-                "_value": [one.low, one.high]}
+                "_value": [float(one.low), float(one.high)]}
 
     def read(self, value: Any, ranges: Dict[str, Range],
              params: Params) -> None:
@@ -140,7 +144,8 @@ class Parameter:
             value = draw(one, "%d %s" % (trial.number, self.name))
         else:
             value = trial.params[self.name]
-            if not one._contains(one.to_internal_repr(value)):
+            if not (_is_kin(trial.distributions[self.name], one) and
+                    one._contains(one.to_internal_repr(value))):
                 return None
         if isinstance(one, CategoricalDistribution):
             value = int(one.to_internal_repr(value))
@@ -244,6 +249,12 @@ def _union(ranges: Sequence[Range]) -> Range:
     return type(latest)(min(one.low for one in alike),
                         max(one.high for one in alike),
                         log=latest.log, step=latest.step)
+
+
+def _is_kin(one: Range, other: Range) -> bool:
+    """Whether a parameter can have both: trials from elsewhere may differ."""
+    return type(one) is type(other) and (
+        not isinstance(one, CategoricalDistribution) or one == other)
 
 
 def _is_alike(one: Range, other: Range) -> bool:
