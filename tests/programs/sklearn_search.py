@@ -321,6 +321,14 @@ def folder():
     raises(tunepipe.StudyError, "seed", search(9, random_state=2).fit, X, y)
     with tunepipe.Study.connect("s") as study:
         assert len(study.trials) == 8
+    # Of values that have the places of others none is taken for these.
+    for values in [0.1, 1, 10], [0.2, 2, 20]:
+        scale = TuneSearchCV(SVC(), {"C": values}, 1, cv=2, folder="u",
+                             random_state=0)
+        if values[0] == 0.1:
+            scale.fit(X, y)
+    raises(ValueError, " in this space: expected a folder for each", scale.fit,
+           X, y)
     # Without a seed the study's own one stays.
     search(1, random_state=None, folder="t").fit(X, y)
     assert len(search(2, random_state=None, folder="t").fit(X, y)

@@ -107,8 +107,9 @@ class TuneSearchCV(_search.BaseSearchCV):  # type: ignore[misc]
 
     folder: where the search is kept, for `tunepipe show`, report and the rest;
     None: nowhere.  A folder that has a search is gone on with: cv_results_ has
-    its settings, too, which count in n_iter.  Data, folds and scoring have to
-    be those of before, so that of a random cv the random_state is needed.
+    its settings, too, which count in n_iter.  Estimator, data, folds and scoring
+    have to be those of before, so that of a random cv the random_state is
+    needed; a changed estimator is not noticed.
     """
 
     _required_parameters = ["estimator", "space"]
@@ -204,7 +205,7 @@ class TuneSearchCV(_search.BaseSearchCV):  # type: ignore[misc]
             if folds.mark:
                 error = out["fit_error"] and out["fit_error"][-_ERROR_MAX:]
                 said = {"default": said, "data": folds.mark, **out,
-                        "fit_error": error}
+                        "fit_error": error, "settings": _text(one.params)}
             if len(one.outs) < folds.n and (folds.mark or
                                             self.assessor is not None):
                 one.trial.report(said)
@@ -390,6 +391,7 @@ def _earlier(study: Study, space: "_Space", mark: str) -> List[_Candidate]:
     if not mark:
         return []
     said: Dict[int, Dict[int, List[Dict[str, Any]]]] = {}
+    settings: Dict[int, Optional[str]] = {}
     for row in json.loads(run("export", "--json", "--intermediate",
                               study.folder)):
         fold = json.loads(row["said"] or "{}")
@@ -398,13 +400,27 @@ def _earlier(study: Study, space: "_Space", mark: str) -> List[_Candidate]:
                              "or scoring: expected a folder for each" %
                              study.folder)
         fold.pop("default")
+        settings[int(row["trial"])] = fold.pop("settings", None)
         attempts = said.setdefault(int(row["trial"]), {})
         attempts.setdefault(row["attempt"], []).append(
             {key: _number(value) if key != "fit_error" else value
              for key, value in fold.items()})
-    return [_Candidate(done.number, space.read(done.params), None,
-                       said[done.number][max(said[done.number])])
-            for done in study.trials if done.number in said]
+    earlier = [_Candidate(done.number, space.read(done.params), None,
+                          said[done.number][max(said[done.number])])
+               for done in study.trials if done.number in said]
+    for one in earlier:  # a study knows places in lists and quantiles only
+        if _text(one.params) != settings[one.number]:
+            raise ValueError(
+                "folder %s: its trial %d was run with %s, which is %s in this "
+                "space: expected a folder for each" % (
+                    study.folder, one.number, settings[one.number],
+                    _text(one.params)))
+    return earlier
+
+
+def _text(settings: Settings) -> str:
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(settings))
+    return " ".join(text.split())[:_ERROR_MAX]
 
 
 def _number(value: Any) -> Any:
