@@ -50,7 +50,7 @@ def params(made):
 
 
 def space(made):
-    (search,) = made.sampler._searches[made._storage].values()
+    (search,) = made.sampler._searches._known[made._storage].values()
     return search.space
 
 
@@ -292,7 +292,7 @@ asking, end = threading.Event(), threading.Event()
 
 
 def ask():
-    with made.sampler._turn, made.pruner._turn:
+    with made.sampler._searches._turn, made.pruner._juries._turn:
         asking.set()
         end.wait()
 
@@ -322,7 +322,7 @@ from common import *
 
 def objective(trial):
     if trial.number in (5, 12):
-        (search,) = made.sampler._searches[made._storage].values()
+        (search,) = made.sampler._searches._known[made._storage].values()
         search._tuner._child.kill()
         search._tuner._child.wait()
     return flat(trial)
@@ -332,7 +332,7 @@ made = optuna.create_study(sampler=Sampler(seed=1))
 made.optimize(objective, n_trials=30)
 assert len(made.trials) == 30
 # Ctrl-C in the middle of an answer.
-(search,) = made.sampler._searches[made._storage].values()
+(search,) = made.sampler._searches._known[made._storage].values()
 answers = search._tuner._child.stdout
 
 

@@ -23,11 +23,9 @@ import operator
 import os
 import random
 import secrets
-import threading
 import warnings
-import weakref
 from dataclasses import dataclass
-from typing import (Any, Dict, Iterable, List, MutableMapping, Optional, Set,
+from typing import (Any, ContextManager, Dict, Iterable, List, Optional, Set,
                     Union)
 
 from optuna.samplers import BaseSampler  # type: ignore
@@ -36,7 +34,7 @@ from optuna.trial import FrozenTrial, TrialState  # type: ignore
 
 from .dispatcher import Dispatcher
 from .link import StudyError
-from .optuna_pruner import Pruner, metrics
+from .optuna_pruner import PerStudy, Pruner, metrics
 from .optuna_space import Params, Range, Space, draw, nearest
 
 __all__ = ["Sampler", "Pruner"]
@@ -62,7 +60,7 @@ class Sampler(BaseSampler):
                                          "tuner_args": tuner_args}
         self._seed = (secrets.randbits(32) if seed is None
                       else operator.index(seed))
-        self._forget()
+        self._searches = PerStudy()
         self._check()
 
     def _check(self) -> None:
@@ -82,43 +80,16 @@ class Sampler(BaseSampler):
                 "tunepipe.optuna.Pruner('medianstop')" %
                 self._plugins["tuner"]) from None
 
-    def _forget(self) -> None:
-        self._turn = threading.RLock()
-        self._pid = os.getpid()
-        self._searches: MutableMapping[Any, Dict[int, _Search]] = (
-            weakref.WeakKeyDictionary())
-
-    def __getstate__(self) -> Dict[str, Any]:
-        return {"_plugins": self._plugins, "_seed": self._seed}
-
-    def __setstate__(self, state: Dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget()
-
-    def _held(self) -> Any:
-        """The turn: a child that was fork()ed has one, and searches, of its
-        own, as a thread that it has not may hold the parent's."""
-        if self._pid != os.getpid():
-            self._forget()
-        return self._turn
-
-    def _search(self, study: Study) -> "_Search":
-        """Turn held."""
+    def _search(self, study: Study) -> "ContextManager[_Search]":
         if len(study.directions) > 1:
             raise ValueError("tunepipe.optuna.Sampler: expected a study with "
                              "one direction, this one has %d" %
                              len(study.directions))
-        of_storage = self._searches.setdefault(study._storage, {})
-        if study._study_id not in of_storage:
-            for one in of_storage.values():
-                one.rest()
-            of_storage[study._study_id] = _Search(self._plugins)
-        return of_storage[study._study_id]
+        return self._searches.of(study, lambda: _Search(self._plugins))
 
     def infer_relative_search_space(
             self, study: Study, trial: FrozenTrial) -> Dict[str, Range]:
-        with self._held():
-            search = self._search(study)
+        with self._search(study) as search:
             search.look(study)
             fixed = trial.system_attrs.get("fixed_params", {})
             if not all(one.name in fixed for one in search.space.parameters):
@@ -130,8 +101,7 @@ class Sampler(BaseSampler):
             search_space: Dict[str, Range]) -> Dict[str, Any]:
         if not search_space:
             return {}
-        with self._held():
-            search = self._search(study)
+        with self._search(study) as search:
             given = search.given.get(trial.number, _NOTHING)
             if not search_space.items() <= given.ranges.items():
                 # Somebody else has said what the space is.
@@ -144,8 +114,7 @@ class Sampler(BaseSampler):
     def sample_independent(self, study: Study, trial: FrozenTrial,
                            param_name: str,
                            param_distribution: Range) -> Any:
-        with self._held():
-            search = self._search(study)
+        with self._search(study) as search:
             given = search.given.get(trial.number, _NOTHING)
             if param_name in given.params:  # in another range
                 return nearest(param_distribution, given.params[param_name])

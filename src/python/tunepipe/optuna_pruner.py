@@ -2,14 +2,15 @@
 # mypy: disable-error-code="misc", no-warn-unused-ignores
 """tunepipe's assessors as Optuna's pruners."""
 
+import contextlib
 import math
 import os
 import threading
 import weakref
 from bisect import bisect
 from dataclasses import dataclass, field
-from typing import (Any, Dict, Iterable, List, MutableMapping, Optional, Tuple,
-                    Union)
+from typing import (Any, Callable, Dict, Iterable, Iterator, List,
+                    MutableMapping, Optional, Tuple, Union)
 
 from optuna.pruners import BasePruner  # type: ignore
 from optuna.study import Study, StudyDirection  # type: ignore
@@ -34,48 +35,59 @@ class Pruner(BasePruner):
                  assessor_args: Optional[Dict[str, Any]] = None) -> None:
         self._plugins: Dict[str, Any] = {"assessor": os.fspath(assessor),
                                          "assessor_args": assessor_args}
-        self._forget()
+        self._juries = PerStudy()
         try:
             _judge("minimize", self._plugins).close()
         except StudyError as error:
             raise ValueError(str(error)) from None
 
-    def _forget(self) -> None:
-        self._turn = threading.Lock()
-        self._pid = os.getpid()
-        self._juries: MutableMapping[Any, Dict[int, _Jury]] = (
-            weakref.WeakKeyDictionary())
-
-    def __getstate__(self) -> Dict[str, Any]:
-        return {"_plugins": self._plugins}
-
-    def __setstate__(self, state: Dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._forget()
-
     def prune(self, study: Study, trial: FrozenTrial) -> bool:
         if not trial.intermediate_values:
             return False
-        direction = study.direction.name.lower()
-        if self._pid != os.getpid():
-            self._forget()  # the turn, too, which another thread may hold
-        with self._turn:
+
+        def judge() -> Dispatcher:
+            return _judge(study.direction.name.lower(), self._plugins)
+
+        with self._juries.of(study, _Jury) as jury:
             if self._plugins["assessor"] == "wilcoxon":
-                return _fold_by_fold(study, trial,
-                                     _judge(direction, self._plugins))
-            of_storage = self._juries.setdefault(study._storage, {})
-            if study._study_id not in of_storage:
-                for one in of_storage.values():
-                    one.rest()
-                of_storage[study._study_id] = _Jury()
-            jury = of_storage[study._study_id]
+                return _fold_by_fold(study, trial, judge())
             try:
                 if jury.knows(study, trial):
-                    return jury.stops(study, trial)
+                    return bool(jury.stops(study, trial))
             except StudyError:
                 pass  # it was killed, perhaps
-            jury.begin(_judge(direction, self._plugins))
-            return jury.stops(study, trial)
+            jury.begin(judge())
+            return bool(jury.stops(study, trial))
+
+
+class PerStudy:
+    """What this process knows of each study; one thread at a time has it.
+
+    Of the studies in a storage only that which was new last has a process.  A
+    child that was fork()ed knows nothing, nor who of the parent's threads had
+    the turn.
+    """
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._turn = threading.RLock()
+        self._known: MutableMapping[Any, Dict[int, Any]] = (
+            weakref.WeakKeyDictionary())
+
+    def __reduce__(self) -> Any:  # of copies, too
+        return PerStudy, ()
+
+    @contextlib.contextmanager
+    def of(self, study: Study, new: Callable[[], Any]) -> Iterator[Any]:
+        if self._pid != os.getpid():
+            self.__dict__.update(PerStudy().__dict__)
+        with self._turn:
+            known = self._known.setdefault(study._storage, {})
+            if study._study_id not in known:
+                for one in known.values():
+                    one.rest()
+                known[study._study_id] = new()
+            yield known[study._study_id]
 
 
 def _judge(direction: str, plugins: Dict[str, Any]) -> Dispatcher:
