@@ -232,8 +232,11 @@ const cases = {
     async lost(generation) {
         const p = await start(generation);
         const m = p.m;
+        let taken = false; // what is not is lost with the connection
+        m.socket.on('pong', (data) => { taken ||= `${data}` === 'all'; });
         for (let i = 0; i < 20; i++) m.send('GE', '1000');
-        await m.until(() => m.count('TR') > 100, 'some TR');
+        m.socket.ping('all');
+        await m.until(() => taken && m.count('TR') > 100, 'some TR');
         m.socket._socket.destroy();
         await m.until(() => m.connections === 2, 'the next connection');
         m.send('GE', '1'); // all before it may have been on the way
