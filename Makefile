@@ -34,6 +34,7 @@
 #   make bench-study      the same, for a program that asks and tells: Python,
 #                         C, shell, beside the bare pipe
 #   make bench-sklearn    TuneSearchCV beside scikit-learn's random search
+#   make bench-optuna     the Sampler for Optuna beside Optuna's own
 #   make bench-fidelity   what advisors and assessors make of learning curves
 #                         (tests/bench/README.md has what may be set)
 #   make bench-nni        beside NNI's dispatcher, as it was measured
@@ -166,7 +167,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors dist sdist wheel check-wheel deb check-deb
 .PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
-.PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-sklearn bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(STUDY_LIBS) $(SHELLS)
@@ -392,9 +393,9 @@ bench-study: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/study
 	@scripts/bench-study $(B)
 
-bench-sklearn: setup
+bench-sklearn bench-optuna: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all
-	@scripts/bench-sklearn $(B)
+	@scripts/bench-python $(B) $(@:bench-%=%)
 
 bench-fidelity: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(FIDELITY)

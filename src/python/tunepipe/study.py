@@ -336,8 +336,9 @@ class Study:
     def tell(self, trial: Union[Trial, int], value: Value = _NOTHING) -> None:
         """The trial's result: a number, or a dict that has it as "default".
 
-        It is kept when this returns.  Without a value the trial ends without a
-        result: stopped where it was to stop, else failed.
+        It is kept when this returns.  NaN is a result, and never the best one.
+        Without a value the trial ends without a result: stopped where it was
+        to stop, else failed.
         """
         if value is _NOTHING:
             self._tell(trial)
