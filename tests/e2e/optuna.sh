@@ -262,6 +262,33 @@ E
 }
 check "a study is resumed, and shared by processes" resumed
 
+# Its number may be another's, later.
+deleted() {
+    py << 'E'
+from common import *
+
+
+def objective(trial):
+    x = trial.suggest_float("x", 0, 1)
+    trial.report(x, 0)
+    trial.should_prune()
+    return x
+
+
+keys = dict(sampler=Sampler(seed=1), pruner=Pruner())
+made = optuna.create_study(study_name="a", storage="sqlite:///s.db", **keys)
+made.optimize(objective, n_trials=10)
+number, storage = made._study_id, made._storage
+optuna.delete_study(study_name="a", storage=storage)
+made = optuna.create_study(study_name="b", storage=storage, **keys)
+assert made._study_id == number and made._storage is storage
+made.optimize(lambda trial: objective(trial) + trial.suggest_int("n", 1, 9),
+              n_trials=10)
+assert [one.name for one in space(made).parameters] == ["x", "n"]
+E
+}
+check "a study that was deleted is forgotten" deleted
+
 threads() {
     py << 'E'
 import os

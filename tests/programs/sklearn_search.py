@@ -220,6 +220,8 @@ def errors():
             space={"clf__kernel": "rbf"})
     only_drawn = type("Drawn", (), {"rvs": lambda self: 1})()
     refused(TypeError, "a method ppf", space={"clf__C": only_drawn})
+    refused(TypeError, "lacks its arguments: beta(...)",
+            space={"clf__C": stats.beta})
     refused(tunepipe.StudyError, "no tuner 'tpee' (did you mean 'tpe'?)",
             tuner="tpee")
     refused(ValueError, "expected one without budgets", tuner="hyperband")

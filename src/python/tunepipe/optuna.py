@@ -90,7 +90,7 @@ class Sampler(BaseSampler):
     def infer_relative_search_space(
             self, study: Study, trial: FrozenTrial) -> Dict[str, Range]:
         with self._search(study) as search:
-            search.look(study)
+            search.look(study, trial)
             fixed = trial.system_attrs.get("fixed_params", {})
             if not all(one.name in fixed for one in search.space.parameters):
                 search.ask(study, trial, self._seed)
@@ -105,7 +105,7 @@ class Sampler(BaseSampler):
             given = search.given.get(trial.number, _NOTHING)
             if not search_space.items() <= given.ranges.items():
                 # Somebody else has said what the space is.
-                search.look(study)
+                search.look(study, trial)
                 search.set(Space.of(search_space))
                 given = search.ask(study, trial, self._seed)
             return {name: given.params[name] for name in search_space
@@ -163,8 +163,10 @@ class _Search:
         """Ends its process, as there may be hundreds of studies."""
         self._tuner = None
 
-    def look(self, study: Study) -> None:
+    def look(self, study: Study, trial: FrozenTrial) -> None:
         """Learns what has ended since."""
+        if trial.number in self._known:  # of another study with this id
+            self.__dict__.update(_Search(self._plugins).__dict__)
         new = [one for one in study.get_trials(deepcopy=False)
                if one.number not in self._known and one.state.is_finished()]
         self._known.update(one.number for one in new)

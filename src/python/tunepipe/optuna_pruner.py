@@ -116,6 +116,10 @@ class _Jury:
 
     def knows(self, study: Study, trial: FrozenTrial) -> bool:
         """Whether what there is of steps follows what it has heard of."""
+        if (self._heard.get(trial.number, _NOT_HEARD).ended and
+                not trial.state.is_finished()):
+            self._steps = []  # those of another study with this id
+            self._assessor = None
         steps = {step for one in self._ended(study) + [trial]
                  for step in one.intermediate_values}
         known = self._steps

@@ -488,7 +488,7 @@ def _read_dict(given: Any) -> _Space:
 def _read_dimension(name: str, given: Any) -> _Dimension:
     if isinstance(given, Mapping) and "_type" in given:
         return _read_ours(name, given)
-    if callable(getattr(given, "ppf", None)):
+    if callable(getattr(given, "ppf", None)) and not hasattr(given, "freeze"):
         return _read_distribution(given)
     if (hasattr(given, "__len__") and hasattr(given, "__getitem__") and
             not isinstance(given, (str, bytes, Mapping))):
@@ -496,8 +496,10 @@ def _read_dimension(name: str, given: Any) -> _Dimension:
     raise TypeError(
         "space: %r: expected a list of values, a distribution of scipy.stats "
         "or what a function of tunepipe.space says, got %s%s" % (
-            name, brief(given), ", which can be drawn from (rvs): a search "
-            "needs its quantiles, a method ppf" if hasattr(given, "rvs") else
+            name, brief(given), ", which lacks its arguments: %s(...)" %
+            getattr(given, "name", "") if hasattr(given, "freeze") else
+            ", which can be drawn from (rvs): a search needs its quantiles, a "
+            "method ppf" if hasattr(given, "rvs") else
             ": [%s] is a list of one value" % brief(given)))
 
 
@@ -505,7 +507,7 @@ def _read_ours(name: str, given: Mapping[str, Any]) -> _Dimension:
     kind, values = given["_type"], given.get("_value", ())
     if kind == "choice":
         if any(isinstance(one, Mapping) and "_name" in one for one in values):
-            return _read_nested(name, values)
+            return _read_nested(name, _space.choice(values)["_value"])
         return _read_values(name, values, is_scale=False)
     # A study's whole numbers have become integers, which mean something else
     # to estimators: of max_features 1 is one and 1.0 are all.
