@@ -435,6 +435,9 @@ for assessor in "medianstop", "percentile":
     some = pruned(assessor, every)
     assert 10 < len(some) < 40 and len(pruned(assessor, odd)) > 10
     assert min(one.params["x"] for one in some) > 0.05
+chance = random.Random(1)
+steps = lambda trial: sorted(chance.sample(range(10 ** 6), 10))
+assert 10 < len(pruned("medianstop", steps)) < 40
 late = pruned("medianstop", every, start_step=4)
 assert late and min(len(one.intermediate_values) for one in late) == 4
 assert len(pruned("threshold", every, upper=1.5)) > 10

@@ -7,7 +7,7 @@ import math
 import os
 import threading
 import weakref
-from bisect import bisect
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import (Any, Callable, Dict, Iterable, Iterator, List,
                     MutableMapping, Optional, Tuple, Union)
@@ -18,6 +18,8 @@ from optuna.trial import FrozenTrial, TrialState  # type: ignore
 
 from .dispatcher import Dispatcher
 from .link import StudyError
+
+_BEGUN_MAX = 50  # times, for a step between others; then it counts as the next
 
 
 class Pruner(BasePruner):
@@ -105,6 +107,7 @@ class _Jury:
         self._steps: List[int] = []
         self._heard: Dict[int, _Heard] = {}
         self._assessor: Optional[Dispatcher] = None
+        self._begun = 0
 
     def rest(self) -> None:
         """Ends its process, as there may be hundreds of studies."""
@@ -113,18 +116,20 @@ class _Jury:
     def begin(self, assessor: Dispatcher) -> None:
         self._assessor = assessor
         self._heard = {}
+        self._begun += 1
 
     def knows(self, study: Study, trial: FrozenTrial) -> bool:
         """Whether what there is of steps follows what it has heard of."""
         if (self._heard.get(trial.number, _NOT_HEARD).ended and
                 not trial.state.is_finished()):
-            self._steps = []  # those of another study with this id
-            self._assessor = None
+            self.__dict__.update(_Jury().__dict__)  # another study's
         steps = {step for one in self._ended(study) + [trial]
                  for step in one.intermediate_values}
-        known = self._steps
-        self._steps = sorted(steps.union(known))
-        return self._assessor is not None and self._steps[:len(known)] == known
+        known, every = self._steps, sorted(steps.union(self._steps))
+        if self._begun > _BEGUN_MAX:
+            every = known + [step for step in every if step > known[-1]]
+        self._steps = every
+        return self._assessor is not None and every[:len(known)] == known
 
     def stops(self, study: Study, trial: FrozenTrial) -> bool:
         assert self._assessor is not None
@@ -148,11 +153,14 @@ class _Jury:
                 not self._heard.get(one.number, _NOT_HEARD).ended]
 
     def _values(self, trial: FrozenTrial) -> List[float]:
-        reported = trial.intermediate_values
-        value = reported[min(reported)]  # until there is another
-        values = []
-        for step in self._steps[:bisect(self._steps, max(reported))]:
-            value = reported.get(step, value)
+        """At the steps that it has come to: the latest value by then."""
+        reported = sorted(trial.intermediate_values.items())
+        come_to = bisect_left(self._steps, reported[-1][0]) + 1
+        value = reported[0][1]  # before it, too
+        values, i = [], 0
+        for step in self._steps[:come_to]:
+            while i < len(reported) and reported[i][0] <= step:
+                value, i = reported[i][1], i + 1
             values.append(value)
         return values
 
