@@ -25,7 +25,7 @@ import random
 import secrets
 import warnings
 from dataclasses import dataclass
-from typing import (Any, ContextManager, Dict, Iterable, List, Optional, Set,
+from typing import (Any, ContextManager, Dict, Iterable, List, Optional,
                     Union)
 
 from optuna.samplers import BaseSampler  # type: ignore
@@ -34,8 +34,9 @@ from optuna.trial import FrozenTrial, TrialState  # type: ignore
 
 from .dispatcher import Dispatcher
 from .link import StudyError
-from .optuna_pruner import PerStudy, Pruner, metrics
+from .optuna_pruner import Pruner
 from .optuna_space import Params, Range, Space, draw, nearest
+from .optuna_study import Ended, PerStudy, metrics
 
 __all__ = ["Sampler", "Pruner"]
 
@@ -150,7 +151,7 @@ class _Search:
         self.given: Dict[int, _Given] = {}  # to those that run
         self._plugins = plugins
         self._ended: List[FrozenTrial] = []  # that have a value
-        self._known: Set[int] = set()  # numbers of all that have ended
+        self._of_study = Ended()
         self._grown = 0.0  # trials, from which on the space is read anew
         self._tuner: Optional[Dispatcher] = None
         self._ready: List[Any] = []  # what the tuner has said unasked
@@ -165,11 +166,9 @@ class _Search:
 
     def look(self, study: Study, trial: FrozenTrial) -> None:
         """Learns what has ended since."""
-        if trial.number in self._known:  # of another study with this id
+        if trial.number in self._of_study.known:  # another with this id
             self.__dict__.update(_Search(self._plugins).__dict__)
-        new = [one for one in study.get_trials(deepcopy=False)
-               if one.number not in self._known and one.state.is_finished()]
-        self._known.update(one.number for one in new)
+        new = self._of_study.new(study)
         ended = [one for one in new if _value(one) is not None]
         self._ended += ended
         if not all(self.space.is_of(one) for one in ended
@@ -236,7 +235,8 @@ class _Search:
                   if point is not None]
         if 0 < len(points) < _FEW and not self._ends:
             # It begins as it does where nothing is known.
-            self._ready = [self._suggestion()]
+            first = self._suggestion()
+            self._ready = [first] if first is not None else []
         for i in range(0, len(points), _IMPORTED):
             self._tuner.send("FD", points[i:i + _IMPORTED])
 

@@ -2,15 +2,11 @@
 # mypy: disable-error-code="misc", no-warn-unused-ignores
 """tunepipe's assessors as Optuna's pruners."""
 
-import contextlib
 import math
 import os
-import threading
-import weakref
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import (Any, Callable, Dict, Iterable, Iterator, List,
-                    MutableMapping, Optional, Tuple, Union)
+from typing import Any, Dict, List, Optional, Union
 
 from optuna.pruners import BasePruner  # type: ignore
 from optuna.study import Study, StudyDirection  # type: ignore
@@ -18,6 +14,7 @@ from optuna.trial import FrozenTrial, TrialState  # type: ignore
 
 from .dispatcher import Dispatcher
 from .link import StudyError
+from .optuna_study import Ended, PerStudy, metrics
 
 _BEGUN_MAX = 50  # times, for a step between others; then it counts as the next
 
@@ -55,41 +52,11 @@ class Pruner(BasePruner):
                 return _fold_by_fold(study, trial, judge())
             try:
                 if jury.knows(study, trial):
-                    return bool(jury.stops(study, trial))
+                    return bool(jury.stops(trial))
             except StudyError:
                 pass  # it was killed, perhaps
             jury.begin(judge())
-            return bool(jury.stops(study, trial))
-
-
-class PerStudy:
-    """What this process knows of each study; one thread at a time has it.
-
-    Of the studies in a storage only that which was new last has a process.  A
-    child that was fork()ed knows nothing, nor who of the parent's threads had
-    the turn.
-    """
-
-    def __init__(self) -> None:
-        self._pid = os.getpid()
-        self._turn = threading.RLock()
-        self._known: MutableMapping[Any, Dict[int, Any]] = (
-            weakref.WeakKeyDictionary())
-
-    def __reduce__(self) -> Any:  # of copies, too
-        return PerStudy, ()
-
-    @contextlib.contextmanager
-    def of(self, study: Study, new: Callable[[], Any]) -> Iterator[Any]:
-        if self._pid != os.getpid():
-            self.__dict__.update(PerStudy().__dict__)
-        with self._turn:
-            known = self._known.setdefault(study._storage, {})
-            if study._study_id not in known:
-                for one in known.values():
-                    one.rest()
-                known[study._study_id] = new()
-            yield known[study._study_id]
+            return bool(jury.stops(trial))
 
 
 def _judge(direction: str, plugins: Dict[str, Any]) -> Dispatcher:
@@ -106,6 +73,9 @@ class _Jury:
     def __init__(self) -> None:
         self._steps: List[int] = []
         self._heard: Dict[int, _Heard] = {}
+        self._ended = Ended()
+        self._told: List[FrozenTrial] = []  # how they have ended
+        self._untold: List[FrozenTrial] = []
         self._assessor: Optional[Dispatcher] = None
         self._begun = 0
 
@@ -116,41 +86,42 @@ class _Jury:
     def begin(self, assessor: Dispatcher) -> None:
         self._assessor = assessor
         self._heard = {}
+        self._untold = self._told + self._untold
+        self._told = []
         self._begun += 1
 
     def knows(self, study: Study, trial: FrozenTrial) -> bool:
         """Whether what there is of steps follows what it has heard of."""
-        if (self._heard.get(trial.number, _NOT_HEARD).ended and
-                not trial.state.is_finished()):
+        if trial.number in self._ended.known and not trial.state.is_finished():
             self.__dict__.update(_Jury().__dict__)  # another study's
-        steps = {step for one in self._ended(study) + [trial]
+        self._untold += [one for one in self._ended.new(study)
+                         if one.intermediate_values]
+        steps = {step for one in self._untold + [trial]
                  for step in one.intermediate_values}
-        known, every = self._steps, sorted(steps.union(self._steps))
-        if self._begun > _BEGUN_MAX:
-            every = known + [step for step in every if step > known[-1]]
-        self._steps = every
-        return self._assessor is not None and every[:len(known)] == known
+        known = self._steps
+        if not steps.issubset(known):
+            self._steps = sorted(steps.union(known))
+            if self._begun > _BEGUN_MAX:
+                self._steps = known + [step for step in self._steps
+                                       if step > known[-1]]
+        return (self._assessor is not None and
+                self._steps[:len(known)] == known)
 
-    def stops(self, study: Study, trial: FrozenTrial) -> bool:
+    def stops(self, trial: FrozenTrial) -> bool:
         assert self._assessor is not None
         frames: List[Any] = []
-        for one in self._ended(study):
-            heard = self._heard.setdefault(one.number, _Heard())
+        for one in self._untold:
+            heard = self._heard.pop(one.number, None) or _Heard()
             frames += heard.hear(one, self._values(one))
             frames += ["EN", {"trial_job_id": str(one.number),
                               "event": _EVENTS[one.state],
                               "attempt": heard.attempt}]
-            heard.ended = True
         heard = self._heard.setdefault(trial.number, _Heard())
         frames += heard.hear(trial, self._values(trial))
         self._assessor.send(*frames)
+        self._told += self._untold
+        self._untold = []
         return _is_stop(self._assessor)
-
-    def _ended(self, study: Study) -> List[FrozenTrial]:
-        """Those that it has not heard the end of."""
-        return [one for one in study.get_trials(deepcopy=False)
-                if one.state.is_finished() and one.intermediate_values and
-                not self._heard.get(one.number, _NOT_HEARD).ended]
 
     def _values(self, trial: FrozenTrial) -> List[float]:
         """At the steps that it has come to: the latest value by then."""
@@ -171,12 +142,11 @@ class _Heard:
 
     values: List[float] = field(default_factory=list)
     attempt: int = 0
-    ended: bool = False
 
     def hear(self, trial: FrozenTrial, values: List[float]) -> List[Any]:
         """The values that are new, the first of them last: until then there is
         a gap, so that they are judged together.  The last frame asks how."""
-        if repr(values[:len(self.values)]) != repr(self.values):
+        if values[:len(self.values)] != self.values:
             self.attempt += 1  # a step was reported behind a later one
             self.values = []
         new = range(len(self.values), len(values)) or [len(values) - 1]
@@ -187,19 +157,8 @@ class _Heard:
         return frames
 
 
-_NOT_HEARD = _Heard()
 _EVENTS = {TrialState.COMPLETE: "SUCCEEDED", TrialState.FAIL: "FAILED",
            TrialState.PRUNED: "EARLY_STOPPED"}
-
-
-def metrics(trial: FrozenTrial, values: Iterable[Tuple[int, float]],
-            parameter_id: Any = None, attempt: int = 0) -> List[Any]:
-    frames: List[Any] = []
-    for i, value in values:
-        frames += ["ME", {"trial_job_id": str(trial.number), "value": value,
-                          "parameter_id": parameter_id, "type": "PERIODICAL",
-                          "sequence": i, "attempt": attempt}]
-    return frames
 
 
 def _is_stop(assessor: Dispatcher) -> bool:

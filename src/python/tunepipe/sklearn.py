@@ -107,9 +107,9 @@ class TuneSearchCV(_search.BaseSearchCV):  # type: ignore[misc]
 
     folder: where the search is kept, for `tunepipe show`, report and the rest;
     None: nowhere.  A folder that has a search is gone on with: cv_results_ has
-    its settings, too, which count in n_iter.  Estimator, data, folds and scoring
-    have to be those of before, so that of a random cv the random_state is
-    needed; a changed estimator is not noticed.
+    its settings, too, which count in n_iter.  Estimator, data, folds and
+    scoring have to be those of before, so that of a random cv the random_state
+    is needed; a changed estimator is not noticed.
     """
 
     _required_parameters = ["estimator", "space"]
@@ -374,7 +374,7 @@ def _empty_stopped(results: Dict[str, Any], ran: Any, n_splits: int) -> None:
 
 
 def _ask(study: Study, is_working: bool, has_some: bool) -> Optional[Trial]:
-    """The study's next trial; None: none for now, or none any more."""
+    """The study's next trial; None: it has to wait, or there is no more."""
     try:
         return study._ask(time.monotonic() + _PATIENCE_S if is_working
                           else None)
