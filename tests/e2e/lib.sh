@@ -45,6 +45,14 @@ finish() { [ "$failures" = 0 ]; exit; }
 
 fail() { echo "$*"; return 1; }
 
+# python_with MODULE: the Python that has it, of that in PATH and the system's.
+python_with() {
+    for one in python3 /usr/bin/python3; do
+        "$one" -c "import $1" 2> /dev/null && echo "$one" && return
+    done
+    return 1
+}
+
 # experiment LINE... < TRIAL: e.yml with the lines, trial.sh from stdin.
 experiment() {
     cat > trial.sh

@@ -6,12 +6,9 @@
 # folder of another Optuna.
 . "$(dirname "$0")/lib.sh"
 export PYTHONDONTWRITEBYTECODE=1 TUNEPIPE_PROGRAM="$T"
-export PYTHONPATH="$TP_SOURCE/src/python:${TUNEPIPE_TEST_OPTUNA:-}"
-python=
-for one in python3 /usr/bin/python3; do
-    [ -n "$python" ] || ! "$one" -c 'import optuna' 2> /dev/null || python=$one
-done
-[ -n "$python" ] || {
+export PYTHONPATH="$TP_SOURCE/src/python:$TP_SOURCE/tests/programs"
+export PYTHONPATH="$PYTHONPATH:${TUNEPIPE_TEST_OPTUNA:-}"
+python=$(python_with optuna) || {
     echo "skipped optuna: no Optuna here (Debian's python3-optuna)"
     exit
 }
@@ -26,6 +23,7 @@ py() {
 cat > "$work/common.py" << 'E'
 import optuna
 import tunepipe
+from expecting import raises
 Pruner, Sampler = tunepipe.optuna.Pruner, tunepipe.optuna.Sampler
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -52,15 +50,6 @@ def params(made):
 def space(made):
     (search,) = made.sampler._searches._known[made._storage].values()
     return search.space
-
-
-def raises(kind, words, call, *args, **keys):
-    try:
-        call(*args, **keys)
-    except kind as error:
-        assert words in str(error), error
-        return
-    raise AssertionError("nothing raised, expected %s" % words)
 E
 export PYTHONPATH="$PYTHONPATH:$work"
 

@@ -8,7 +8,7 @@ command -v python3 > /dev/null || {
     exit
 }
 export PYTHONDONTWRITEBYTECODE=1 TUNEPIPE_PROGRAM="$T"
-export PYTHONPATH="$TP_SOURCE/src/python"
+export PYTHONPATH="$TP_SOURCE/src/python:$TP_SOURCE/tests/programs"
 
 # py [STATUS] < PROGRAM: it ends so, and says nothing that it does not print.
 py() {
@@ -25,17 +25,9 @@ import os
 import signal
 import threading
 import tunepipe
+from expecting import raises
 
 SPACE = {"x": tunepipe.uniform(0, 1)}
-
-
-def raises(kind, words, call, *args, **keys):
-    try:
-        call(*args, **keys)
-    except kind as error:
-        assert words in str(error), error
-        return error
-    raise AssertionError("nothing raised, expected %s" % words)
 
 
 def server(study):

@@ -13,6 +13,7 @@ import warnings
 
 import numpy as np
 import tunepipe
+from expecting import raises
 from scipy import stats
 from sklearn import model_selection
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -31,15 +32,6 @@ X, y = load_wine(return_X_y=True)
 PIPE = Pipeline([("scale", StandardScaler()), ("clf", SVC())])
 SPACE = {"clf__C": stats.loguniform(1e-2, 1e3),
          "clf__gamma": stats.loguniform(1e-4, 1)}
-
-
-def raises(kind, words, call, *args, **keys):
-    try:
-        call(*args, **keys)
-    except kind as error:
-        assert words in str(error), error
-        return error
-    raise AssertionError("nothing raised, expected %s" % words)
 
 
 def same(one, other):
