@@ -101,14 +101,21 @@ find_trial(const struct results *r, const char *word, struct which *w,
 static int
 check_own(const struct which *w, struct err *err)
 {
-    char *command = file_join(w->attempt.folder, TRIAL_COMMAND);
-    int rc = command == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                             : kept_check_own(w->results, err);
+    static const char *const names[] = {TRIAL_COMMAND, TRIAL_EXIT,
+                                        TRIAL_WRAPPER_PID};
+    int rc = kept_check_own(w->results, err);
 
-    if (rc == 0 && (rc = own_check(w->attempt.folder, 0, err)) == 0 &&
-        access(command, F_OK) == 0)
-        rc = own_check(command, 0, err);
-    free(command);
+    if (rc == 0)
+        rc = own_check(w->attempt.folder, 0, err);
+    for (size_t i = 0; rc == 0 && i < sizeof names / sizeof *names; i++) {
+        char *path = file_join(w->attempt.folder, names[i]);
+
+        if (path == NULL)
+            rc = err_set(err, ERR_MEMORY, "out of memory");
+        else if (access(path, F_OK) == 0)
+            rc = own_check(path, 0, err);
+        free(path);
+    }
     return rc;
 }
 

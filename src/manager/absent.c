@@ -102,9 +102,8 @@ tell(struct absent *a, const struct trial *t, const char *name)
 void
 absent_look(struct absent *a, const struct trial *t)
 {
-    char *path = t->folder == NULL || t->report.fd < 0
-                     ? NULL /* none of its files is looked at */
-                     : file_join(t->folder, TRIAL_ABSENT);
+    char *path = t->folder == NULL ? NULL /* none of its files is looked at */
+                                   : file_join(t->folder, TRIAL_ABSENT);
     char *rest = NULL, *name;
     struct buf text;
 

@@ -216,7 +216,11 @@ end_home(struct checkpoints *c, uint64_t trial, bool paused,
          const struct trial *t)
 {
     char *home = c->folder == NULL ? NULL : path_of(c, trial, NULL);
+    char *saving = home == NULL || t == NULL ? NULL : checkpoints_saving(c, t);
 
+    if (saving != NULL)
+        rmdir(saving); /* mostly it saved nothing */
+    free(saving);
     if (home == NULL)
         return;
     if (rmdir(home) != 0 && errno != ENOENT) {

@@ -12,6 +12,7 @@
 #include "manager/resume_log.h"
 #include "manager/results.h"
 #include "manager/trial.h"
+#include "manager/trial_folder.h"
 #include "trial/files.h"
 
 #include <dirent.h>
@@ -185,17 +186,6 @@ earlier_trials_fini(struct earlier_trials *all)
 
 /* ---- what one was to run ---- */
 
-static bool
-is_record(const char *text, size_t len)
-{
-    struct suggestion s;
-
-    if (suggestion_read(text, len, &s, NULL) != 0)
-        return false;
-    suggestion_fini(&s);
-    return true;
-}
-
 /* The payload of its TR, from whichever witness has it; to be freed.  NULL:
  * none has. */
 static char *
@@ -207,23 +197,19 @@ record_of(const struct earlier_trial *e, const char *folder)
 
     if (e->logged != NULL && e->logged->record != NULL)
         return strdup(e->logged->record);
-    buf_init(&b, 2 * RECORD_TEXT_MAX);
     if (e->has_folder &&
-        asprintf(&path, "%s/" FOLDER_TRIALS "/%s/" TRIAL_NNI_PARAMETERS, folder,
-                 e->id) >= 0 &&
-        file_read_plain(path, RECORD_TEXT_MAX, &b, NULL) == 0 &&
-        is_record(buf_text(&b), b.len)) {
-        text = buf_take(&b);
-    } else if (e->result != NULL) {
-        buf_clear(&b);
+        asprintf(&path, "%s/" FOLDER_TRIALS "/%s", folder, e->id) >= 0)
+        text = trial_folder_record(path);
+    if (text == NULL && e->result != NULL) {
+        buf_init(&b, RECORD_TEXT_MAX);
         w = json_begin_object(&b);
         json_add_raw(&w, "parameter_id", e->result->parameter_id);
         json_add_raw(&w, "parameters", e->result->parameters);
         json_close(&w);
         text = buf_take(&b);
+        buf_fini(&b);
     }
     free(path);
-    buf_fini(&b);
     return text;
 }
 

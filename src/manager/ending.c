@@ -111,7 +111,7 @@ ending_record(void *ctx, const struct attempt_end *end)
     if (end->how != ATTEMPT_JUDGED || t->past.recorded)
         return;
     rc = experiment_folder_add_result(e->folder, t, by, end->seconds, &err);
-
+    syncing_appended(&e->syncing);
     e->due.due = write_held;
     e->due.of = e;
     if (rc != 0 || e->holds || e->folder->held.len > 0)

@@ -7,6 +7,7 @@
 
 #include "core/map.h"
 #include "manager/deadlines.h"
+#include "manager/syncing.h"
 #include "manager/trial.h"
 #include "manager/attempt_end.h"
 
@@ -35,7 +36,8 @@ struct ending {
     bool brief; /* of those that end well nothing is said: whoever asked for one
                    knows */
 
-    uint64_t n_results;  /* trials with a final result that did not fail */
+    uint64_t n_results; /* trials with a final result that did not fail */
+    struct syncing syncing;
     struct deadline due; /* what is held of the results is tried again */
     bool holds;          /* some are, and that was told */
     struct map shown;    /* the failures whose last lines were: ending_how() */

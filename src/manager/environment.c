@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/grow.h"
 #include "core/number.h"
 #include "core/problems.h"
@@ -103,6 +104,16 @@ set_path(struct environment *e, const char *program_folder)
     if (value != NULL)
         set(e, "PATH", value);
     free(value);
+}
+
+/* As a shell would set it there: a path to the folder by links stays. */
+static void
+set_folder(struct environment *e, const char *folder)
+{
+    const char *now = getenv("PWD");
+
+    if (now != NULL && !file_is_same(now, folder))
+        set(e, "PWD", folder);
 }
 
 /* Puts our folder last in PYTHONPATH, so that it hides no module of the user's.
@@ -241,6 +252,7 @@ environment_make(struct environment *e, const struct environment_of *of,
     set_steps(e, trial);
     if (of->lockstep)
         set(e, TRIAL_ENV_LOCKSTEP, "1");
+    set_folder(e, of->code_folder);
     set_python_path(e, of->python_folder);
     set_python_prints(e);
     set_nni(e, of, trial);

@@ -9,6 +9,7 @@
 #include "manager/checkpoints.h"
 #include "manager/command_template.h"
 #include "manager/parameters.h"
+#include "manager/plain_command.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
 #include "runner/runner.h"
@@ -139,21 +140,12 @@ task_of(const struct launch *l, struct trial *t, bool prepares,
     };
 }
 
-/* With what the phase is run again by, should somebody want that. */
 static int
 run_task(const struct launch *l, const struct runner_task *task,
          struct err *err)
 {
-    char *home = runner_phase_folder(&task->phase);
-    int rc = task->command == NULL
-                 ? 0
-                 : trial_folder_write_command(home, task->cwd, task->command,
-                                              task->env, err);
-
-    free(home);
-    if (rc == 0)
-        task->trial->run = l->runner->ops->start(l->runner, task, err);
-    return rc == 0 && task->trial->run != NULL ? 0 : -1;
+    task->trial->run = l->runner->ops->start(l->runner, task, err);
+    return task->trial->run != NULL ? 0 : -1;
 }
 
 /* As launch_parameters() gives them, for who is told them as a text. */
@@ -173,6 +165,7 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
             struct jval parameters, struct err *err)
 {
     const char *command[] = {"/bin/sh", "-c", NULL, NULL};
+    char **plain = NULL;
     struct environment_of of = {
         .program_folder = l->program_folder,
         .python_folder = l->python_folder,
@@ -217,8 +210,13 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
     if (rc == 0 && programs)
         rc = environment_make(&env, &of, t, parameters, err);
     task.env = env.vars;
+    if (rc == 0 && programs)
+        plain = plain_command(command[2], l->cwd, env.vars);
+    if (plain != NULL)
+        task.command = (const char *const *)plain;
     if (rc == 0)
         rc = run_task(l, &task, err);
+    free(plain);
     environment_fini(&env);
     buf_fini(&filled);
     free(saving);
@@ -243,7 +241,7 @@ launch_prepare(const struct launch *l, struct trial *t, struct err *err)
     int rc = doc == NULL ? -1 : trial_place(t, l->experiment_folder, err);
 
     if (rc == 0)
-        rc = trial_folder_make(t, json_root(doc), l->wants_output, err);
+        rc = trial_folder_make(t, json_root(doc), l->needs, err);
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
@@ -259,8 +257,7 @@ launch_prepare(const struct launch *l, struct trial *t, struct err *err)
 static int
 open_folder(const struct launch *l, struct trial *t, struct err *err)
 {
-    if (t->report.fd < 0)
-        trial_folder_open(t, l->wants_output);
+    trial_folder_open(t, l->needs);
     return t->unanswered.fd >= 0
                ? 0
                : unanswered_open(&t->unanswered, t->folder, err);
@@ -279,7 +276,7 @@ launch_trial(const struct launch *l, struct trial *t, struct err *err)
     if (rc == 0 && programs)
         rc = t->state == TRIAL_PREPARED
                  ? open_folder(l, t, err)
-                 : trial_folder_make(t, json_root(doc), l->wants_output, err);
+                 : trial_folder_make(t, json_root(doc), l->needs, err);
     if (rc == 0 && t->claim.held)
         rc = claim_write(&t->claim, t->folder, err);
     if (rc == 0)
@@ -292,9 +289,8 @@ int
 launch_folder(const struct launch *l, struct trial *t, struct err *err)
 {
     struct json *doc = launch_parameters(l, t, err);
-    int rc = doc == NULL
-                 ? -1
-                 : trial_folder_make(t, json_root(doc), l->wants_output, err);
+    int rc =
+        doc == NULL ? -1 : trial_folder_make(t, json_root(doc), l->needs, err);
 
     json_free(doc);
     return rc;

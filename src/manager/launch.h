@@ -20,6 +20,7 @@ struct runner;
 struct runner_ops;
 struct space;
 struct trial;
+struct trial_needs;
 
 struct launch {
     struct runner *runner;
@@ -34,9 +35,9 @@ struct launch {
     struct checkpoints *checkpoints; /* borrowed */
     const char *cwd;                 /* absolute; borrowed */
     uint64_t seed;
-    bool wants_output; /* open the tail of stdout, too */
-    bool minimize;     /* the experiment's direction */
-    bool lockstep;     /* each intermediate report waits */
+    struct trial_needs *needs; /* borrowed */
+    bool minimize;             /* the experiment's direction */
+    bool lockstep;             /* each intermediate report waits */
 };
 
 /* Opens a runner of this kind; -1: there cannot be one here, or it cannot what

@@ -9,6 +9,7 @@
 #include "manager/machine.h"
 #include "manager/origin.h"
 #include "manager/parameters.h"
+#include "manager/plain_command.h"
 #include "manager/restore.h"
 #include "runner/runner.h"
 
@@ -250,6 +251,9 @@ init_ends(struct manager *m)
                                 .live = &m->live,
                                 .deadlines = &m->deadlines,
                                 .end = &m->end,
+                                .syncing = {.deadlines = &m->deadlines,
+                                            .policy = &x->sync,
+                                            .fd = &m->folder.results_fd},
                                 .has_pattern = x->metrics_pattern != NULL,
                                 .has_assessor = x->assessor.line != 0,
                                 .brief = x->platform == PLATFORM_client};
@@ -365,6 +369,12 @@ open_folder(struct manager *m, struct err *err)
     return experiment_folder_make(&m->folder, m->x, o->into, seed, err);
 }
 
+static bool
+is_nni(const char *command, const char *cwd)
+{
+    return command != NULL && plain_command_is_nni(command, cwd);
+}
+
 /* What trials are launched with; the folder is open. */
 static void
 tell_launch(struct manager *m)
@@ -378,7 +388,13 @@ tell_launch(struct manager *m)
     l->prepare_command = x->prepare_command.text;
     l->cwd = x->trial_folder;
     l->seed = m->folder.seed;
-    l->wants_output = m->reading.pattern != NULL;
+    l->needs = m->reading.needs = &m->needs;
+    m->needs = (struct trial_needs){
+        .output = m->reading.pattern != NULL,
+        .nni = is_nni(x->trial_command.text, l->cwd) ||
+               is_nni(x->prepare_command.text, l->cwd),
+        .lockstep = x->deterministic,
+    };
     l->lockstep = x->deterministic;
     l->minimize = x->minimize;
     l->space = parameters_space(x->search_space);
@@ -460,6 +476,8 @@ manager_open(struct manager *m, struct err *err)
         return -1;
     m->checkpoints.lockstep = x->deterministic;
     tell_launch(m);
+    if (runner_settle(m->launch.runner, m->folder.path, err) != 0)
+        return -1;
     subscribe(m);
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
@@ -489,6 +507,7 @@ manager_close(struct manager *m)
     exchange_close(&m->exchange);
     tail_close(&m->dispatcher.words);
     map_fini(&m->reading.watches);
+    syncing_close(&m->ending.syncing);
     deadlines_fini(&m->deadlines);
     lockstep_fini(&m->delivery.lockstep);
     buf_fini(&m->delivery.expected.payload);

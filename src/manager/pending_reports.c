@@ -24,17 +24,18 @@
 static int
 open_fifo(struct unanswered *u, const char *folder, bool make, struct err *err)
 {
+    const int flags = O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW;
     char *path = file_join(folder, TRIAL_ANSWERS);
+    int rc = 0;
 
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     if (make && mkfifo(path, 0600) != 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
-    else if ((u->fd =
-                  open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)) < 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
+    else if ((u->fd = open(path, flags)) < 0 && (make || errno != ENOENT))
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
     free(path);
-    return u->fd >= 0 ? 0 : -1;
+    return rc;
 }
 
 int
@@ -47,6 +48,17 @@ int
 unanswered_open(struct unanswered *u, const char *folder, struct err *err)
 {
     return open_fifo(u, folder, false, err);
+}
+
+void
+unanswered_remove(struct unanswered *u, const char *folder)
+{
+    char *path = file_join(folder, TRIAL_ANSWERS);
+
+    if (path != NULL)
+        unlink(path);
+    free(path);
+    unanswered_close(u);
 }
 
 void

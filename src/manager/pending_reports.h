@@ -46,12 +46,14 @@ struct unanswered {
         .fd = -1          \
     }
 
-/* Makes the FIFO in a new folder, or opens that of a trial that goes on.  From
- * here on a trial that waits is answered; until then, and after
- * unanswered_close(), a report goes on at once. */
+/* Makes the FIFO in a new folder, or opens that of a trial that goes on, where
+ * it has one.  From here on a trial that waits is answered; until then, and
+ * after unanswered_close(), a report goes on at once. */
 int unanswered_make(struct unanswered *u, const char *folder, struct err *err);
 int unanswered_open(struct unanswered *u, const char *folder, struct err *err);
 void unanswered_close(struct unanswered *u); /* a closed one too */
+/* Nobody will wait: removes the FIFO. */
+void unanswered_remove(struct unanswered *u, const char *folder);
 
 /* The metric's trial, or where it does not wait the trial's end, has to wait
  * until unanswered_answer(). */

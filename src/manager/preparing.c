@@ -19,6 +19,7 @@
 #include "manager/running.h"
 #include "runner/runner.h"
 #include "trial/files.h"
+#include "trial/stderr_tail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +178,7 @@ preparing_restore(struct preparing *p, struct trial *t)
 
     if (p->x->prepare_command.text == NULL || !has(t, TRIAL_PREPARE))
         return false;
-    run = has(t, TRIAL_COMMAND);
+    run = stderr_tail_has_run(t->folder);
     if (!run && launch_adopt(p->launch, t, true)) {
         p->attempts->recovered.adopted++;
         resources_adopt(p->resources, t);

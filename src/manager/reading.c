@@ -22,6 +22,8 @@
 #include "manager/publish.h"
 #include "manager/stopping.h"
 #include "manager/trial.h"
+#include "manager/trial_folder.h"
+#include "runner/runner.h"
 #include "trial/files.h"
 
 #include <stddef.h>
@@ -121,6 +123,7 @@ complain_records(struct reading *r, struct trial *t, const char *what)
 
 static void take_output(void *ctx, const char *line, size_t len, bool too_long);
 static bool read_nni(struct trial_files *f, bool drain);
+static void find_files(struct reading *r, struct trial *t);
 
 /* What it had reported by then may stand in other files than this one. */
 static void
@@ -129,6 +132,8 @@ take_checkpoint(struct trial_files *f, uint64_t number)
     struct reading *r = f->reading;
     struct trial *t = f->t;
 
+    if (r->delivery->ops->immediate)
+        find_files(r, t);
     if (r->delivery->ops->immediate && r->pattern != NULL && t->out.fd >= 0)
         tail_read(&t->out, r->delivery->ops->portion, take_output, f, NULL);
     if (r->delivery->ops->immediate)
@@ -140,6 +145,28 @@ take_checkpoint(struct trial_files *f, uint64_t number)
                       "than checkpoints.quota, and running trials may need "
                       "each of them",
                       (unsigned long long)r->checkpoints->bytes);
+}
+
+/* Whether trials wait for answers shows by what they do.  Those that do not
+ * have no place for them; one that would wait and found none has it from its
+ * next report on, and so have others. */
+static void
+learn(struct reading *r, struct trial *t, struct metric_line *metric)
+{
+    struct unanswered *u = &t->unanswered;
+    bool found = u->fd >= 0;
+
+    if (metric->final || u->hear != NULL || r->needs->lockstep)
+        return;
+    if (metric->waits)
+        r->needs->waited = true;
+    if (metric->waits && !found) {
+        metric->waits = metric->hears = false;
+        unanswered_make(u, t->folder, NULL);
+    } else if (found && !r->needs->waited) {
+        r->needs->unwaited = true;
+        unanswered_remove(u, t->folder);
+    }
 }
 
 static void
@@ -160,6 +187,8 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
         f->t->complaints |= REFUSED_A_FINAL;
         return;
     }
+    if (word == METRICS_METRIC)
+        learn(f->reading, f->t, &metric);
     metric.sync = metric.waits;
     metric.end =
         f->t->report.fd >= 0 ? f->t->report.at : (int64_t)metric.sequence;
@@ -283,6 +312,8 @@ reading_feed(struct reading *r, struct trial *t)
         unread_add(r, t);
         return;
     }
+    if (t->report.fd < 0)
+        find_files(r, t);
     if (t->report.fd >= 0)
         more |= tail_read(&t->report, r->delivery->ops->portion, take_report,
                           &f, &err);
@@ -298,15 +329,17 @@ reading_feed(struct reading *r, struct trial *t)
 bool
 reading_drain(struct reading *r, struct trial *t)
 {
-    bool outputs = t->out.fd >= 0 && r->pattern != NULL;
     struct trial_files f = {r, t};
     struct err err = {0};
     int report = 0, out = 0;
+    bool outputs;
 
     if (t->stop == STOP_NOT && exchange_pending(r->exchange) > PENDING_MAX) {
         unread_add(r, t);
         return false;
     }
+    find_files(r, t);
+    outputs = t->out.fd >= 0 && r->pattern != NULL;
     if (t->report.fd >= 0)
         report = tail_drain(&t->report, r->delivery->ops->portion, take_report,
                             &f, &err);
@@ -322,6 +355,35 @@ reading_drain(struct reading *r, struct trial *t)
     if (outputs)
         tail_rest(&t->out, take_output, &f);
     return true;
+}
+
+/* A file has appeared in the folder of a trial, or grown. */
+static void
+take_event(struct reading *r, struct trial *t, const struct inotify_event *e)
+{
+    struct err err = {0};
+
+    if (e->len > 0 && strcmp(e->name, TRIAL_NNI_FOLDER) == 0 &&
+        t->nni.fd < 0) { /* made by NNI's API, which looks for its files next */
+        r->needs->nni = true;
+        if (trial_folder_make_nni(t, &err) != 0)
+            complain_records(r, t, err.text);
+    }
+    if (e->len > 0)
+        find_files(r, t);
+    reading_feed(r, t);
+}
+
+static bool
+is_read(const struct inotify_event *e)
+{
+    static const char *const names[] = {TRIAL_METRICS, TRIAL_STDOUT,
+                                        TRIAL_NNI_FOLDER};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (e->len > 0 && strcmp(e->name, names[i]) == 0)
+            return true;
+    return e->len == 0; /* it is a file's */
 }
 
 void
@@ -340,38 +402,55 @@ reading_files(struct reading *r)
                 unread_add(r, t); /* whose they were is lost */
             continue;
         }
-        t = map_get(&r->watches, &e->wd, sizeof e->wd);
+        t = is_read(e) ? map_get(&r->watches, &e->wd, sizeof e->wd) : NULL;
         if (t != NULL && !trial_exited(t))
-            reading_feed(r, t);
+            take_event(r, t, e);
     }
 }
 
-static int
-watch_file(struct reading *r, struct trial *t, const char *name,
+static void
+watch_file(struct reading *r, struct trial *t, const char *name, uint32_t what,
+           int *watch,
            void (*fail)(struct reading *, struct trial *, const char *))
 {
     char *path = file_join(t->folder, name);
-    int watch =
-        path == NULL ? -1 : inotify_add_watch(r->inotify_fd, path, IN_MODIFY);
 
+    if (path != NULL)
+        *watch = inotify_add_watch(r->inotify_fd, path, what);
     free(path);
-    if (watch >= 0 && map_put(&r->watches, &watch, sizeof watch, t) == 0)
-        return watch;
+    if (*watch >= 0 && map_put(&r->watches, watch, sizeof *watch, t) == 0)
+        return;
+    *watch = -1;
     fail(r, t, "cannot be watched (inotify); read when the trial ends");
     unanswered_close(&t->unanswered); /* nobody would answer before */
-    return -1;
+}
+
+/* Opens the files that have appeared, and watches them. */
+static void
+find_files(struct reading *r, struct trial *t)
+{
+    trial_folder_open(t, r->needs);
+    if (t->folder_watch < 0)
+        return; /* it does not run */
+    if (t->report.fd >= 0 && t->report_watch < 0)
+        watch_file(r, t, TRIAL_METRICS, IN_MODIFY, &t->report_watch,
+                   complain_lines);
+    if (t->out.fd >= 0 && t->out_watch < 0)
+        watch_file(r, t, TRIAL_STDOUT, IN_MODIFY, &t->out_watch,
+                   complain_lines);
+    if (t->nni.fd >= 0 && t->nni_watch < 0)
+        watch_file(r, t, TRIAL_NNI_METRICS, IN_MODIFY, &t->nni_watch,
+                   complain_records);
 }
 
 void
 reading_begin(struct reading *r, struct trial *t)
 {
     t->stamped_ns = t->past.restored ? 0 : t->started_ns;
-    if (t->report.fd < 0)
-        return; /* it has none */
-    t->report_watch = watch_file(r, t, TRIAL_METRICS, complain_lines);
-    t->nni_watch = watch_file(r, t, TRIAL_NNI_METRICS, complain_records);
-    if (r->pattern != NULL)
-        t->out_watch = watch_file(r, t, TRIAL_STDOUT, complain_lines);
+    if (!(t->run->runner->ops->can & RUNNER_PROGRAMS))
+        return; /* it has no files */
+    watch_file(r, t, "", IN_CREATE | IN_MOVED_TO, &t->folder_watch,
+               complain_lines);
     reading_feed(r, t); /* what came before the watch stood */
     if (t->stamped_ns == 0)
         t->stamped_ns = clock_monotonic_ns();
@@ -394,6 +473,9 @@ reading_hear_end(void *ctx, const struct attempt_end *end)
     struct reading *r = ctx;
 
     list_remove(&t->unread);
+    if (t->folder_watch >= 0)
+        r->needs->unwaited = true; /* unless one has waited */
+    unwatch_file(r, &t->folder_watch);
     unwatch_file(r, &t->report_watch);
     unwatch_file(r, &t->out_watch);
     unwatch_file(r, &t->nni_watch);

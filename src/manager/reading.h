@@ -24,6 +24,7 @@ struct progress;
 struct publish;
 struct stopping;
 struct trial;
+struct trial_needs;
 
 struct reading {
     const struct experiment *x;
@@ -36,9 +37,11 @@ struct reading {
     const struct stopping *stopping;
     struct publish *publish;
     struct progress *progress;
+    struct trial_needs *needs;
 
     int inotify_fd;
-    struct map watches; /* inotify's number -> struct trial */
+    struct map watches; /* inotify's number, of a trial's folder or of a file in
+                           it -> struct trial */
     struct list unread; /* trials whose files may hold more */
     uint64_t late;      /* reports of trials that had ended, or were to */
 };

@@ -49,22 +49,6 @@ read_part(const char *folder, const char *name, struct buf *out,
     return rc;
 }
 
-static int
-read_command(struct trial_command *r, const char *folder, struct err *err)
-{
-    struct buf bytes;
-    int rc = read_part(folder, TRIAL_COMMAND, &bytes, err);
-
-    if (rc == 0) {
-        rc = trial_command_read(r, bytes.len > 0 ? bytes.data : "", bytes.len,
-                                err);
-        if (rc != 0)
-            err_place(err, "%s/" TRIAL_COMMAND, folder);
-    }
-    buf_fini(&bytes);
-    return rc;
-}
-
 /* Takes the parameters as the trial got them; without them those of its TR
  * stay. */
 static void
@@ -88,21 +72,25 @@ read_given(const char *from, struct suggestion *s)
 static struct trial *
 read_trial(const char *from, const char *to, struct err *err)
 {
-    struct suggestion s;
+    char *record = trial_folder_record(from);
     struct trial *t = NULL;
-    struct buf record;
+    struct suggestion s;
 
-    if (read_part(from, TRIAL_NNI_PARAMETERS, &record, err) == 0 &&
-        suggestion_read(buf_text(&record), record.len, &s, err) == 0) {
+    if (record == NULL) {
+        err_set(err, ERR_INPUT, "%s: does not tell what the trial was to run",
+                from);
+        return NULL;
+    }
+    if (suggestion_read(record, strlen(record), &s, err) == 0) {
         read_given(from, &s);
-        t = trial_new(0, buf_text(&record), record.len, s.id, s.parameters);
+        t = trial_new(0, record, strlen(record), s.id, s.parameters);
         if (t != NULL)
             t->folder = strdup(to);
         if (t == NULL || t->folder == NULL)
             err_set(err, ERR_MEMORY, "out of memory");
         suggestion_fini(&s);
     }
-    buf_fini(&record);
+    free(record);
     if (t != NULL && t->folder == NULL) {
         trial_free(t);
         t = NULL;
@@ -162,16 +150,14 @@ relocate_environment(const struct trial_command *r, const char *from,
     return env;
 }
 
-/* Whether prepareCommand was run, too: then its folder keeps a command as well.
- */
 static bool
-is_prepared_first(const char *folder)
+has(const char *folder, const char *name)
 {
-    char *path = file_join(folder, TRIAL_PREPARE "/" TRIAL_COMMAND);
-    bool first = path != NULL && access(path, F_OK) == 0;
+    char *path = file_join(folder, name);
+    bool there = path != NULL && access(path, F_OK) == 0;
 
     free(path);
-    return first;
+    return there;
 }
 
 /* ---- what the trial reports ---- */
@@ -182,6 +168,7 @@ struct reports {
     const struct pattern *pattern; /* NULL: none */
     struct metrics metrics;
     struct rerun_outcome *out;
+    struct trial_needs needs;
     int watch_fd; /* readable when there is more to look at; -1: not open */
 };
 
@@ -251,17 +238,16 @@ reports_close(struct reports *r)
     r->watch_fd = -1;
 }
 
-/* Watches the file of the trial's reports, which is there; where the system
- * allows no further watch it is read at the end. */
+/* Watches the folder; where the system allows no further watch it is read at
+ * the end. */
 static void
 reports_open(struct reports *r, const char *folder)
 {
-    char *path = file_join(folder, TRIAL_METRICS);
+    const uint32_t what = IN_MODIFY | IN_CREATE | IN_MOVED_TO;
 
-    r->watch_fd = path == NULL ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (r->watch_fd >= 0 && inotify_add_watch(r->watch_fd, path, IN_MODIFY) < 0)
+    r->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (r->watch_fd >= 0 && inotify_add_watch(r->watch_fd, folder, what) < 0)
         reports_close(r);
-    free(path);
 }
 
 /* Reads what the trial has reported; true when it has just said that it is
@@ -275,7 +261,9 @@ reports_look(struct reports *r, struct trial *t)
 
     while (read(r->watch_fd, events, sizeof events) > 0)
         continue;
-    tail_read(&t->report, SIZE_MAX, take_line, r, NULL);
+    trial_folder_open(t, &r->needs);
+    if (t->report.fd >= 0)
+        tail_read(&t->report, SIZE_MAX, take_line, r, NULL);
     return r->out->done && !was_done;
 }
 
@@ -286,9 +274,12 @@ reports_end(struct reports *r, struct trial *t, bool last_is_final)
     struct rerun_outcome *out = r->out;
     const struct outcome *o = &out->outcome;
 
-    tail_drain(&t->report, SIZE_MAX, take_line, r, NULL);
-    nnifile_drain(&t->nni, SIZE_MAX, take_record, r, NULL);
-    if (r->pattern != NULL) {
+    trial_folder_open(t, &r->needs);
+    if (t->report.fd >= 0)
+        tail_drain(&t->report, SIZE_MAX, take_line, r, NULL);
+    if (t->nni.fd >= 0)
+        nnifile_drain(&t->nni, SIZE_MAX, take_record, r, NULL);
+    if (t->out.fd >= 0) {
         tail_drain(&t->out, SIZE_MAX, take_output, r, NULL);
         tail_rest(&t->out, take_output, r);
     }
@@ -364,8 +355,6 @@ make_folder(struct rerun *r, struct err *err)
     int rc = saving == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                             : launch_folder(&r->launch, r->trial, err);
 
-    unanswered_close(
-        &r->trial->unanswered); /* whoever waits for an answer goes on */
     if (rc == 0)
         rc = file_make_folder(saving, err);
     free(saving);
@@ -403,7 +392,7 @@ static int
 check_command(const struct rerun *r, struct err *err)
 {
     struct trial_command command;
-    int rc = read_command(&command, r->from, err);
+    int rc = trial_command_load(&command, r->from, err);
 
     if (rc != 0)
         return -1;
@@ -424,7 +413,7 @@ run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
 
     if (from == NULL)
         err_set(err, ERR_MEMORY, "out of memory");
-    else if (read_command(&command, from, err) == 0)
+    else if (trial_command_load(&command, from, err) == 0)
         rc = start(r, &command, prepares, err);
     if (rc == 0)
         rc = await_end(t, r->signals, &r->reports, err);
@@ -450,17 +439,22 @@ run(struct rerun *r, const struct pattern *pattern, struct rerun_outcome *out,
 {
     int rc = launch_open(&r->launch, runner_kind(PLATFORM_local), r->x, err);
 
-    r->reports =
-        (struct reports){.pattern = pattern, .out = out, .watch_fd = -1};
-    r->launch.wants_output = pattern != NULL;
+    r->reports = (struct reports){
+        .pattern = pattern,
+        .out = out,
+        .needs = {.output = pattern != NULL,
+                  .unwaited = true, /* whoever waits for an answer goes on */
+                  .nni = has(r->from, TRIAL_NNI_FOLDER)},
+        .watch_fd = -1};
+    r->launch.needs = &r->reports.needs;
     out->outcome.kind = OUTCOME_EXITED; /* so far all went well */
-    if (rc == 0)
-        rc = check_command(r, err);
     if (rc == 0)
         rc = make_folder(r, err);
     if (rc == 0)
+        rc = runner_settle(r->launch.runner, r->to, err);
+    if (rc == 0)
         reports_open(&r->reports, r->to);
-    if (rc == 0 && is_prepared_first(r->from))
+    if (rc == 0 && has(r->from, TRIAL_PREPARE))
         rc = run_phase(r, true, &out->outcome, err);
     if (rc == 0 && is_good(&out->outcome))
         rc = run_phase(r, false, &out->outcome, err);
@@ -483,7 +477,8 @@ rerun_trial(const struct experiment *x, const char *from, const char *to,
     r.signals = stop_signals_open(err);
     if (r.signals >= 0 &&
         (x->metrics_pattern == NULL ||
-         (pattern = pattern_new(x->metrics_pattern, err)) != NULL))
+         (pattern = pattern_new(x->metrics_pattern, err)) != NULL) &&
+        check_command(&r, err) == 0)
         r.trial = read_trial(from, to, err);
     if (r.trial != NULL)
         rc = run(&r, pattern, out, err);

@@ -98,6 +98,9 @@ restore_ended(struct manager *m, struct trial *t)
     if (t->folder != NULL && t->outcome.kind == OUTCOME_LOST &&
         !t->past.end_told)
         launch_clear(&m->launch, t, false);
+    if (t->folder != NULL && !t->past.end_told && !t->past.recorded &&
+        outcome_is_torn(t->folder, &t->outcome))
+        t->outcome.kind = OUTCOME_LOST;
     live_step(&m->live, t, TRIAL_ON_RUN);
     live_step(&m->live, t, TRIAL_ON_EXIT);
     attempts_ended(&m->attempts, t);
@@ -198,7 +201,7 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
     if (e->result != NULL && !launch_has_programs(&m->launch))
         tell_recorded(m, t, e->result);
     if (t->folder != NULL)
-        trial_folder_open(t, m->reading.pattern != NULL);
+        trial_folder_stop(t);
     if (t->folder != NULL &&
         trial_folder_read_origin(t)) /* it was given that */
         origin_unpin(&m->checkpoints, &m->progress, t);

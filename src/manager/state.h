@@ -42,6 +42,7 @@
 #include "manager/starting.h"
 #include "manager/stopping.h"
 #include "manager/study.h"
+#include "manager/trial_folder.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,8 +80,9 @@ struct manager {
     struct launch launch;           /* the start by the runner */
     struct preparing preparing;     /* prepareCommand */
     struct starting starting;       /* who of those that wait is started */
-    struct running running;       /* what is due, the stop and the judgement */
-    struct reading reading;       /* their files */
+    struct running running; /* what is due, the stop and the judgement */
+    struct reading reading;
+    struct trial_needs needs;     /* their files */
     struct absent absent;         /* parameters that they asked for in vain */
     struct saved_from saved_from; /* files that they saved checkpoints of */
     struct stopping stopping;

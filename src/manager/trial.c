@@ -77,7 +77,7 @@ trial_new(uint64_t number, const char *record, size_t record_len,
     t->budget = budget_of(parameters);
     t->copier_fd = -1;
     t->report.fd = t->out.fd = t->nni.fd = -1;
-    t->report_watch = t->out_watch = t->nni_watch = -1;
+    t->folder_watch = t->report_watch = t->out_watch = t->nni_watch = -1;
     t->unanswered = UNANSWERED_CLOSED;
     if (t->record == NULL || t->parameter_id == NULL || t->parameters == NULL) {
         trial_free(t);

@@ -135,7 +135,8 @@ struct trial {
     int64_t prepare_ns;      /* how long that took; 0: it did not end */
     struct tail report, out; /* `metrics` and `stdout` */
     struct nnifile nni;      /* `.nni/metrics` */
-    int report_watch, out_watch, nni_watch; /* inotify's; -1: none */
+    /* inotify's; -1: none */
+    int folder_watch, report_watch, out_watch, nni_watch;
 
     struct claim claim;           /* what it was given of the machine */
     struct unanswered unanswered; /* reports that wait for an answer */

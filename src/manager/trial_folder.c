@@ -5,6 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "json_writer.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
 #include "trial/files.h"
@@ -72,25 +73,24 @@ write_parameters(const struct trial *t, struct jval parameters, struct err *err)
     return rc;
 }
 
-/* Makes an empty file and opens its tail, so that it can be watched from the
- * start. */
+/* Of which a trial may have made some. */
 static int
-make_tail(const struct trial *t, const char *name, size_t max_line,
-          struct tail *tail, struct err *err)
+make_nni_metrics(const char *folder, const char *metrics, struct err *err)
 {
-    char *path = file_join(t->folder, name);
-    int rc = write_file(t->folder, name, "", 0, err);
+    const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int fd;
 
-    if (rc == 0)
-        rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                          : tail_open(tail, path, max_line, err);
-    free(path);
-    return rc;
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", folder);
+    fd = open(metrics, flags, 0600);
+    if (fd < 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot create", metrics);
+    close(fd);
+    return 0;
 }
 
-/* Makes the folder that NNI's trial API reads and writes. */
-static int
-make_nni(struct trial *t, struct err *err)
+int
+trial_folder_make_nni(struct trial *t, struct err *err)
 {
     char *folder = file_join(t->folder, TRIAL_NNI_FOLDER);
     char *metrics = file_join(t->folder, TRIAL_NNI_METRICS);
@@ -98,35 +98,30 @@ make_nni(struct trial *t, struct err *err)
 
     if (folder == NULL || metrics == NULL)
         rc = err_set(err, ERR_MEMORY, "out of memory");
-    else if (mkdir(folder, 0700) != 0)
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", folder);
     else
-        rc = write_file(t->folder, TRIAL_NNI_METRICS, "", 0, err);
+        rc = make_nni_metrics(folder, metrics, err);
     if (rc == 0)
         rc = nnifile_open(&t->nni, metrics, err);
     if (rc == 0)
-        rc = write_file(t->folder, TRIAL_NNI_PARAMETERS, t->record,
-                        t->record_len, err);
+        rc = trial_folder_write_record(t, err);
     free(metrics);
     free(folder);
     return rc;
 }
 
 int
-trial_folder_make(struct trial *t, struct jval parameters, bool wants_output,
-                  struct err *err)
+trial_folder_make(struct trial *t, struct jval parameters,
+                  const struct trial_needs *needs, struct err *err)
 {
     if (mkdir(t->folder, 0700) != 0)
         return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
                          t->folder);
     if (write_parameters(t, parameters, err) != 0 ||
-        unanswered_make(&t->unanswered, t->folder, err) != 0 ||
-        make_nni(t, err) != 0 ||
-        make_tail(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report, err) != 0 ||
-        (wants_output &&
-         make_tail(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out, err) != 0))
+        ((needs->lockstep || needs->waited || !needs->unwaited) &&
+         unanswered_make(&t->unanswered, t->folder, err) != 0) ||
+        (needs->nni && trial_folder_make_nni(t, err) != 0))
         return -1;
-    return write_file(t->folder, TRIAL_STDERR, "", 0, err);
+    return 0;
 }
 
 int
@@ -142,56 +137,10 @@ trial_folder_prepare(const char *folder, struct err *err)
         return err_set(err, ERR_MEMORY, "out of memory");
     if (mkdir(folder, 0700) != 0)
         return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", folder);
-    return write_file(folder, TRIAL_STDERR, "", 0, err);
-}
-
-int
-trial_folder_write_command(const char *folder, const char *cwd,
-                           const char *const command[], char *const env[],
-                           struct err *err)
-{
-    char *path = folder != NULL ? file_join(folder, TRIAL_COMMAND) : NULL;
-    struct buf text;
-    int rc;
-
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    unlink(path); /* what a start that failed has left */
-    free(path);
-    buf_init(&text, COMMAND_MAX);
-    trial_command_write(&text, cwd, command, env);
-    rc = buf_check(&text, TRIAL_COMMAND, err);
-    if (rc == 0)
-        rc = write_file(folder, TRIAL_COMMAND, text.data, text.len, err);
-    buf_fini(&text);
-    return rc;
+    return 0;
 }
 
 /* ---- how the phase of a trial was started: TRIAL_COMMAND ---- */
-
-/* Appends a text with its NUL. */
-static void
-add_with_nul(struct buf *out, const char *text)
-{
-    buf_add(out, text, strlen(text) + 1);
-}
-
-void
-trial_command_write(struct buf *out, const char *folder,
-                    const char *const argv[], char *const env[])
-{
-    size_t n = 0;
-
-    while (argv[n] != NULL)
-        n++;
-    add_with_nul(out, folder);
-    buf_printf(out, "%zu", n);
-    buf_add_char(out, '\0');
-    for (size_t i = 0; i < n; i++)
-        add_with_nul(out, argv[i]);
-    for (; *env != NULL; env++)
-        add_with_nul(out, *env);
-}
 
 static size_t
 count_texts(const char *bytes, size_t len)
@@ -259,6 +208,71 @@ trial_command_read(struct trial_command *c, const char *bytes, size_t len,
     return -1;
 }
 
+/* What stands behind the text of a wrapper's file. */
+static int
+load_behind_text(struct trial_command *c, const char *path, struct err *err)
+{
+    const char *at;
+    struct buf bytes;
+    int rc;
+
+    buf_init(&bytes, 2 * COMMAND_MAX);
+    rc = file_read_plain(path, COMMAND_MAX, &bytes, err);
+    at = rc == 0 ? memchr(buf_text(&bytes), '\0', bytes.len) : NULL;
+    if (rc == 0 && at == NULL) /* of an earlier version */
+        rc = err_set(err, ERR_INPUT, "does not tell how it was started");
+    while (rc == 0 && bytes.data[bytes.len - 1] == ' ')
+        bytes.len--; /* room for its end */
+    if (rc == 0)
+        rc = trial_command_read(c, at + 1,
+                                bytes.len - (size_t)(at + 1 - bytes.data), err);
+    if (rc != 0)
+        err_place(err, "%s", path);
+    buf_fini(&bytes);
+    return rc;
+}
+
+static int
+load_file(struct trial_command *c, const char *path, struct err *err)
+{
+    struct buf bytes;
+    int rc;
+
+    buf_init(&bytes, 2 * COMMAND_MAX);
+    rc = file_read_plain(path, COMMAND_MAX, &bytes, err);
+    if (rc == 0) {
+        rc = trial_command_read(c, bytes.len > 0 ? bytes.data : "", bytes.len,
+                                err);
+        if (rc != 0)
+            err_place(err, "%s", path);
+    }
+    buf_fini(&bytes);
+    return rc;
+}
+
+int
+trial_command_load(struct trial_command *c, const char *folder, struct err *err)
+{
+    static const char *const names[] = {TRIAL_COMMAND, TRIAL_EXIT,
+                                        TRIAL_WRAPPER_PID};
+    char *path = NULL;
+    int rc;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        free(path);
+        path = file_join(folder, names[i]);
+        if (path == NULL)
+            return err_set(err, ERR_MEMORY, "out of memory");
+        if (access(path, F_OK) == 0)
+            break;
+    }
+    rc = strcmp(strrchr(path, '/') + 1, TRIAL_COMMAND) == 0
+             ? load_file(c, path, err)
+             : load_behind_text(c, path, err);
+    free(path);
+    return rc;
+}
+
 void
 trial_command_fini(struct trial_command *c)
 {
@@ -299,11 +313,101 @@ trial_folder_write_origin(const struct trial *t, struct err *err)
 int
 trial_folder_write_record(const struct trial *t, struct err *err)
 {
-    return trial_folder_need(t) != 0
-               ? err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
-                           t->folder)
-               : write_file(t->folder, TRIAL_NNI_PARAMETERS, t->record,
-                            t->record_len, err);
+    char *path;
+    int rc;
+
+    if (trial_folder_need(t) != 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot make the folder",
+                         t->folder);
+    path = file_join(t->folder, TRIAL_NNI_PARAMETERS);
+    rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                      : file_write(path, t->record, t->record_len, err);
+    free(path);
+    return rc;
+}
+
+/* Finds the parameter_id, as JSON, in the environment of the trial. */
+static bool
+find_id(const struct trial_command *c, struct buf *out)
+{
+    static const char name[] = TRIAL_ENV_PARAMETER_ID "=";
+
+    for (char **var = c->env; *var != NULL; var++) {
+        const char *id = *var + sizeof name - 1;
+        uint64_t number;
+
+        if (strncmp(*var, name, sizeof name - 1) != 0)
+            continue;
+        if (number_parse_u64(id, strlen(id), &number))
+            buf_add_text(out, id);
+        else
+            json_write_string(out, id, strlen(id));
+        return true;
+    }
+    return false;
+}
+
+/* How any phase of the trial was started. */
+static int
+load_any(struct trial_command *c, const char *folder)
+{
+    char *prepare = file_join(folder, TRIAL_PREPARE);
+    int rc = trial_command_load(c, folder, NULL);
+
+    if (rc != 0 && prepare != NULL)
+        rc = trial_command_load(c, prepare, NULL);
+    free(prepare);
+    return rc;
+}
+
+/* Makes the record of one that has no file of NNI's. */
+static bool
+make_record(const char *folder, struct buf *out)
+{
+    char *path = file_join(folder, TRIAL_PARAMETERS_JSON);
+    struct trial_command c = {0};
+    struct json_writer w;
+    struct buf given, id;
+    bool ok;
+
+    buf_init(&given, TSV_MAX);
+    buf_init(&id, TSV_MAX);
+    ok = path != NULL &&
+         file_read_plain(path, TSV_MAX / 2, &given, NULL) == 0 &&
+         load_any(&c, folder) == 0 && find_id(&c, &id);
+    if (ok) {
+        while (given.len > 0 && given.data[given.len - 1] == '\n')
+            given.len--;
+        w = json_begin_object(out);
+        json_add_raw(&w, "parameter_id", buf_text(&id));
+        json_add_raw(&w, "parameters", buf_text(&given));
+        json_close(&w);
+    }
+    trial_command_fini(&c);
+    buf_fini(&given);
+    buf_fini(&id);
+    free(path);
+    return ok;
+}
+
+char *
+trial_folder_record(const char *folder)
+{
+    char *path = file_join(folder, TRIAL_NNI_PARAMETERS), *text = NULL;
+    struct suggestion s;
+    struct buf b;
+
+    buf_init(&b, 2 * TSV_MAX);
+    if (path != NULL &&
+        (file_read_plain(path, TSV_MAX, &b, NULL) == 0 ||
+         make_record(folder, &b)) &&
+        suggestion_read(buf_text(&b), b.len, &s, NULL) == 0) {
+        suggestion_fini(&s);
+        text = buf_take(&b);
+    }
+    buf_fini(&b);
+    free(path);
+    return text;
 }
 
 bool
@@ -351,23 +455,23 @@ static void
 open_lines(const struct trial *t, const char *name, size_t max_line,
            struct tail *tail)
 {
-    char *path = file_join(t->folder, name);
+    char *path = tail->fd >= 0 ? NULL : file_join(t->folder, name);
 
-    if (path == NULL || tail_open(tail, path, max_line, NULL) != 0)
+    if (path != NULL && tail_open(tail, path, max_line, NULL) != 0)
         tail_close(tail);
     free(path);
 }
 
 void
-trial_folder_open(struct trial *t, bool wants_output)
+trial_folder_open(struct trial *t, const struct trial_needs *needs)
 {
-    char *records = file_join(t->folder, TRIAL_NNI_METRICS);
+    char *records =
+        t->nni.fd >= 0 ? NULL : file_join(t->folder, TRIAL_NNI_METRICS);
 
     open_lines(t, TRIAL_METRICS, TRIAL_METRIC_MAX, &t->report);
-    if (wants_output)
+    if (needs->output)
         open_lines(t, TRIAL_STDOUT, OUTPUT_LINE_MAX, &t->out);
-    if (records == NULL || nnifile_open(&t->nni, records, NULL) != 0)
+    if (records != NULL && nnifile_open(&t->nni, records, NULL) != 0)
         nnifile_close(&t->nni);
     free(records);
-    trial_folder_stop(t);
 }

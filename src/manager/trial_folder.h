@@ -15,12 +15,26 @@ struct buf;
 struct err;
 struct trial;
 
+/* What trials need in their folders beyond what all do; what it is may be seen
+ * by what others did. */
+struct trial_needs {
+    bool output;           /* their stdout is read, too */
+    bool nni;              /* NNI's files */
+    bool lockstep;         /* each report waits */
+    bool waited, unwaited; /* one that could wait for an answer did; did not */
+};
+
 /* Makes t->folder with all that does not depend on the phase, with the
- * parameters as the trial gets them, and opens the
- * tails of the trial's files, that of its standard output only where it is
- * wanted.  A folder that cannot be finished stays. */
+ * parameters as the trial gets them.  A folder that cannot be finished stays.
+ */
 int trial_folder_make(struct trial *t, struct jval parameters,
-                      bool wants_output, struct err *err);
+                      const struct trial_needs *needs, struct err *err);
+
+/* Makes NNI's files, and opens its metrics. */
+int trial_folder_make_nni(struct trial *t, struct err *err);
+
+/* Opens what there is by now of the files that are read, and is not open. */
+void trial_folder_open(struct trial *t, const struct trial_needs *needs);
 
 /* Of a trial that was placed: the folder, empty, where it has none.  -1: it
  * cannot be made. */
@@ -29,14 +43,6 @@ int trial_folder_need(const struct trial *t);
 /* Makes the folder of prepareCommand, which lies in the trial's; NULL stands
  * for a path that there was no memory for. */
 int trial_folder_prepare(const char *folder, struct err *err);
-
-/* Writes down what a phase is started with, into the phase's folder, so that it
- * can be run again by hand; NULL stands for a path that there was no memory
- * for.
- */
-int trial_folder_write_command(const char *folder, const char *cwd,
-                               const char *const command[], char *const env[],
-                               struct err *err);
 
 /* How exactly a phase of a trial was started: the bytes of its TRIAL_COMMAND
  * taken apart. */
@@ -47,12 +53,11 @@ struct trial_command {
     char **env;
 };
 
-/* Appends the bytes of TRIAL_COMMAND. */
-void trial_command_write(struct buf *out, const char *folder,
-                         const char *const argv[], char *const env[]);
-
 /* Copies the bytes.  -1: these are no command; *c is then empty. */
 int trial_command_read(struct trial_command *c, const char *bytes, size_t len,
+                       struct err *err);
+/* Reads that of a phase, in its folder, from wherever its version put it. */
+int trial_command_load(struct trial_command *c, const char *folder,
                        struct err *err);
 void trial_command_fini(struct trial_command *c);
 
@@ -66,11 +71,11 @@ int trial_folder_write_record(const struct trial *t, struct err *err);
 /* Sets t->restore and t->step by that file; false: there is no such file. */
 bool trial_folder_read_origin(struct trial *t);
 
-/* Opens the files of t->folder, which another manager made, to be read from the
- * start, and takes the stop that is recorded there.  Missing ones are left
- * out. */
-void trial_folder_open(struct trial *t, bool wants_output);
-/* Takes the recorded stop alone. */
+/* What was given out, as a TR tells it, of a folder that another manager made;
+ * to be freed.  NULL: it does not tell. */
+char *trial_folder_record(const char *folder);
+
+/* Takes the stop that is recorded there. */
 void trial_folder_stop(struct trial *t);
 
 #endif

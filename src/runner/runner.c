@@ -21,6 +21,12 @@ runner_kind(enum platform platform)
     return kinds[platform];
 }
 
+int
+runner_settle(struct runner *r, const char *folder, struct err *err)
+{
+    return r->ops->settle != NULL ? r->ops->settle(r, folder, err) : 0;
+}
+
 void
 run_stop(struct run *run, enum run_stop how)
 {

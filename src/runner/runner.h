@@ -89,6 +89,11 @@ struct runner_ops {
                 struct err *err);
     void (*close)(struct runner *r); /* every run is ended or left before */
 
+    /* The folder, borrowed, in which it may keep what all its runs need.  What
+     * another manager has begun to start from there, and does not run yet, will
+     * not.  Called once, before what follows; NULL: it needs none. */
+    int (*settle)(struct runner *r, const char *folder, struct err *err);
+
     /* NULL: nothing of it runs.  Where err tells that something is short which
      * may come back (errno_passes()) it is asked for again. */
     struct run *(*start)(struct runner *r, const struct runner_task *task,
@@ -120,6 +125,9 @@ struct runner {
 };
 
 const struct runner_ops *runner_kind(enum platform platform);
+
+/* Settles it, where its kind does so. */
+int runner_settle(struct runner *r, const char *folder, struct err *err);
 
 /* These allow for no run, and forget the one that they free. */
 void run_stop(struct run *run, enum run_stop how);

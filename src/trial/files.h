@@ -7,10 +7,10 @@
  * Each attempt at a trial has a folder of its own: trials/ID, and behind it
  * trials/ID.1, trials/ID.2 and so on.
  *
- * The manager makes the folder (0700) and, in it, parameters.json,
- * parameters.tsv, parameter.cfg, lease, answers and command (0600 each) and
- * .nni (0700) before it starts the wrapper.  Nobody else removes anything from
- * it.
+ * The manager makes the folder (0700) and, in it, parameters.json and
+ * parameters.tsv (0600) before it starts the wrapper, and what else is needed:
+ * there is no file of which nobody has use.  An empty stdout or stderr goes
+ * when the trial has ended.
  *
  *   file             written by  read by
  *   parameters.json  manager     trial
@@ -21,14 +21,12 @@
  *   parameter.cfg    manager     trial (NNI's API)
  *   .nni/metrics     trial       manager (NNI's API)
  *   stdout, stderr   trial       people
- *   command          manager     `tunepipe rerun`
  *   origin           manager     a later manager
- *   lease            (a FIFO)    manager holds the write end, wrapper the other
- *   wrapper.pid      wrapper     manager
+ *   wrapper.pid      wrapper     manager, `tunepipe rerun`
+ *   exit             what that becomes at the end
  *   stop             manager     a later manager
  *   resources        manager     a later manager
  *   out-of-memory    manager     manager, for the attempts that follow
- *   exit             wrapper     manager
  *   again            manager     a later manager
  *   prepare/         (a folder)  the files of prepareCommand's wrapper
  *
@@ -128,7 +126,11 @@
  * answers: the end of the file means that nobody does, be it that the manager
  * died, at once or later, and the answer is then "go"; the same when there is
  * no such file.  So nobody waits for the dead, and a trial that is adopted
- * waits again from its next report on. */
+ * waits again from its next report on.
+ *
+ * The manager makes it until it has seen that trials do not wait, and removes
+ * it from the folder of one that does not.  Whoever would wait and finds none
+ * writes his report as if he did: from the next one on there is. */
 #define TRIAL_ANSWERS "answers"
 #define TRIAL_METRIC_WAITS "\t"
 #define TRIAL_METRIC_HEARS "\t\t"
@@ -139,7 +141,10 @@
 #define TRIAL_ANSWER_MAX 32 /* bytes, its LF and a NUL included */
 
 /* NNI's names for the same two, so that a trial written with the trial API of
- * NNI 1.x or 2.x runs as it is (that API also keeps a trial.log here).
+ * NNI 1.x or 2.x runs as it is (that API also keeps a trial.log here).  They
+ * are there where the trial's command, or a file that this names, speaks of
+ * nni, of a variable NNI_... or of parameter.cfg; else from when a trial makes
+ * .nni on, which is what that API does first.
  *
  * The parameters are the payload of the TR, byte for byte: an object whose
  * member "parameters" is what parameters.json holds, with numbers as NNI writes
@@ -172,8 +177,8 @@
 #define TRIAL_NNI_DIGITS 6
 #define TRIAL_NNI_RECORD_MAX 999999
 
-/* The trial's output, 0600, appended to.  Once the trial runs, the wrapper's
- * own last words, should it ever have any, go to the trial's stderr too. */
+/* The trial's output, 0600, appended to.  The wrapper's own last words, should
+ * it ever have any, go to the trial's stderr too. */
 #define TRIAL_STDOUT "stdout"
 #define TRIAL_STDERR "stderr"
 
@@ -228,23 +233,36 @@
  * none.  Without the file: from nothing. */
 #define TRIAL_ORIGIN "origin"
 
-/* A FIFO.  The manager opens it for writing and keeps it open while it lives;
- * nothing is ever written.  (Opening for writing alone needs a reader: before
- * the wrapper runs, open O_RDWR; to adopt a trial, O_WRONLY|O_NONBLOCK, where
- * ENXIO means that the wrapper is gone.)  No writer means no manager: after
- * --adopt-ms without one the wrapper ends the trial.  A new writer ends the
- * wait.  Open it close-on-exec: a copy in any other process looks like a living
- * manager. */
+/* A FIFO that the wrapper is given (--lease), one for all trials of a manager,
+ * EXPERIMENT/lease.N; trials of earlier versions had one in their folders.  The
+ * manager opens it for writing and keeps it open while it lives; nothing is
+ * ever written.  (Opening for writing alone needs a reader: before the wrapper
+ * runs, open O_RDWR; to adopt trials, O_WRONLY|O_NONBLOCK, where ENXIO means
+ * that no wrapper is left.)  No writer means no manager: after --adopt-ms
+ * without one the wrapper ends the trial.  A new writer ends the wait.  Open it
+ * close-on-exec: a copy in any other process looks like a living manager.
+ *
+ * A manager that comes when another is gone first renames it to lease.N.held: a
+ * wrapper that does not find it once its wrapper.pid stands begins nothing. */
 #define TRIAL_LEASE "lease"
 
 /* The wrapper: "PID STARTTIME<LF>", STARTTIME being field 22 of
  * /proc/PID/stat (clock ticks since boot).  A process with this PID and
- * another STARTTIME is a stranger.  Appears by rename, complete. */
+ * another STARTTIME is a stranger.  Written at once when it is made, a new
+ * file, with room for what follows.
+ *
+ * Behind the text stands, in this file and in what becomes of it, a NUL and how
+ * the trial was started, so that the same can be done again: texts, each ended
+ * by a NUL: the folder it runs in; how many words its command has, in decimal;
+ * these words, the program first; all variables of its environment, NAME=VALUE,
+ * in their order.  It may hold secrets, as the environment does.  Spaces behind
+ * the last NUL are such room. */
 #define TRIAL_WRAPPER_PID "wrapper.pid"
-#define TRIAL_WRAPPER_PID_TMP "wrapper.pid.tmp"
 
-/* How the trial ended.  Appears by rename, complete and synced, when no
- * process of the trial is left.  Its first line is one of
+/* How the trial ended.  The wrapper writes it in the place of its number, when
+ * no process of the trial is left, and renames the file.  Where no manager
+ * lives that has the trial's reports, these and the file are synced before. Its
+ * first line is one of
  *
  *   exited CODE        0 to 255
  *   signalled NUMBER   the signal that ended the trial's first process
@@ -258,6 +276,9 @@
  *   maxrss_kb N    the largest resident set of any one process of the trial
  *   user_us N      user and system time of all processes of the trial
  *   system_us N
+ *   reported N     bytes of the trial's metrics and of its stdout: a folder
+ *   printed N      that holds less has lost some with the power
+ *   wrapper PID STARTTIME
  *   memory_peak N  only of a trial in a control group of its own: the most
  *   oom_kills N    bytes it held, and how many of its processes the kernel
  *                  ended for want of memory
@@ -266,13 +287,11 @@
  *   alone 1        only where no manager had the lease when it ended, or at any
  *                  time since it had got that signal
  *
- * The wrapper makes TRIAL_EXIT_TMP, with room enough, before the trial begins,
- * and should it not be able to write it for now, it waits.
+ * Should it not be possible to write it for now, the wrapper waits.
  *
  * A wrapper that is gone without this file: the trial is lost, or, by the
  * wrapper's own exit status, was never begun. */
 #define TRIAL_EXIT "exit"
-#define TRIAL_EXIT_TMP "exit.tmp"
 #define TRIAL_EXIT_EXITED "exited"
 #define TRIAL_EXIT_SIGNALLED "signalled"
 #define TRIAL_EXIT_UNSTARTED "unstarted"
@@ -299,9 +318,9 @@
 #define TRIAL_OOM_RUN "run"
 
 /* With prepareCommand a trial has two phases.  Each has a wrapper of its own:
- * the first has this folder as its --dir, and in it lease, wrapper.pid, stdout,
- * stderr and exit; the second the trial's, whose TRIAL_COMMAND is written when
- * it is started, so that without that its run has not begun.  In both
+ * the first has this folder as its --dir, and in it wrapper.pid, stdout, stderr
+ * and exit; the second the trial's, so that without wrapper.pid and exit there
+ * its run has not begun.  In both
  * TUNEPIPE_TRIAL_DIR is the trial's folder: what the first writes there, the
  * second finds.  What the first reports is read when the second begins. */
 #define TRIAL_PREPARE "prepare"
@@ -322,10 +341,8 @@
     "interrupt" /* with its manager; it comes again \
                  */
 
-/* How the trial was started, so that the same can be done again: texts, each
- * ended by a NUL: the folder it runs in; how many words its command has, in
- * decimal; these words, the program first; all variables of its environment,
- * NAME=VALUE, in their order.  It may hold secrets, as the environment does. */
+/* Of earlier versions, a file of its own: what now stands behind the text of
+ * TRIAL_WRAPPER_PID and TRIAL_EXIT.  The manager made it. */
 #define TRIAL_COMMAND "command"
 
 /* This attempt at the trial failed and another one follows: one line, how it
@@ -389,8 +406,10 @@
 /* The wrapper:
  *
  *   tunepipe-wrapper --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N
- *                    [--cgroup FOLDER] [--limit-bytes N]
+ *                    [--lease FIFO] [--cgroup FOLDER] [--limit-bytes N]
  *                    -- PROGRAM ARGUMENT...
+ *
+ * Without --lease it is TRIAL_LEASE in TRIAL_DIR.
  *
  * The trial, not the wrapper, runs in the control group FOLDER, which is
  * removed behind it, and with RLIMIT_DATA set to N: that counts what a process

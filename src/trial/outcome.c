@@ -14,9 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define OUTCOME_FILE_MAX 65536
+#define OUTCOME_TEXT_MAX 4096 /* behind it stands how it was started */
 
 static int
 read_first(const char *line, struct outcome *out, struct err *err)
@@ -63,7 +64,9 @@ read_number(const char *line, struct outcome *out)
                   {"user_us ", &out->user_us},
                   {"system_us ", &out->system_us},
                   {"memory_peak ", &out->memory_peak},
-                  {"oom_kills ", &out->oom_kills}};
+                  {"oom_kills ", &out->oom_kills},
+                  {"reported ", &out->reported},
+                  {"printed ", &out->printed}};
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         size_t len = strlen(fields[i].name);
@@ -96,24 +99,33 @@ read_text(char *text, struct outcome *out, struct err *err)
     return 0;
 }
 
+static int
+read_file(const char *path, struct outcome *out, struct err *err)
+{
+    int fd = file_open_plain(path, O_RDONLY);
+    char text[OUTCOME_TEXT_MAX + 1];
+    ssize_t n;
+
+    if (fd < 0)
+        return err_errno(err, ERR_SYSTEM, "cannot open");
+    n = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return text[0] != '\0' ? read_text(text, out, err)
+                           : err_set(err, ERR_INPUT, "is empty");
+}
+
 int
 outcome_read(const char *folder, struct outcome *out, struct err *err)
 {
     char *path = file_join(folder, TRIAL_EXIT);
-    struct buf text;
     int rc = 0;
 
     *out = (struct outcome){.kind = OUTCOME_LOST};
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    buf_init(&text, 2 * OUTCOME_FILE_MAX);
     if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-        rc = file_read_plain(path, OUTCOME_FILE_MAX, &text, err);
-        if (rc == 0) {
-            buf_text(&text);
-            rc = text.len > 0 ? read_text(text.data, out, err)
-                              : err_set(err, ERR_INPUT, "is empty");
-        }
+        rc = read_file(path, out, err);
         if (rc != 0) {
             out->kind = OUTCOME_LOST;
             err_place(err, "%s", path);
@@ -121,9 +133,29 @@ outcome_read(const char *folder, struct outcome *out, struct err *err)
     }
     if (out->kind == OUTCOME_LOST)
         stderr_tail_wrapper(folder, out->text, sizeof out->text);
-    buf_fini(&text);
     free(path);
     return rc;
+}
+
+static bool
+is_shorter(const char *folder, const char *name, uint64_t bytes)
+{
+    char *path = file_join(folder, name);
+    struct stat st = {.st_size = 0};
+    bool shorter;
+
+    if (path != NULL)
+        lstat(path, &st);
+    shorter = path != NULL && (uint64_t)st.st_size < bytes;
+    free(path);
+    return shorter;
+}
+
+bool
+outcome_is_torn(const char *folder, const struct outcome *o)
+{
+    return is_shorter(folder, TRIAL_METRICS, o->reported) ||
+           is_shorter(folder, TRIAL_STDOUT, o->printed);
 }
 
 bool

@@ -367,9 +367,9 @@ report_intermediate(const char *folder, const char *json, enum report_wait wait,
                     struct err *err)
 {
     int fd = wait == REPORT_NO_WAIT ? -1 : open_answers(folder), status;
-    const char *mark = fd < 0                ? ""
-                       : wait == REPORT_HEAR ? TRIAL_METRIC_HEARS
-                                             : TRIAL_METRIC_WAITS;
+    const char *mark = wait == REPORT_NO_WAIT ? ""
+                       : wait == REPORT_HEAR  ? TRIAL_METRIC_HEARS
+                                              : TRIAL_METRIC_WAITS;
     off_t end;
 
     *answer = REPORT_GO;

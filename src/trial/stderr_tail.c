@@ -11,19 +11,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static bool
+has(const char *folder, const char *name)
+{
+    char *path = file_join(folder, name);
+    bool there = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return there;
+}
+
+bool
+stderr_tail_has_run(const char *attempt)
+{
+    return has(attempt, TRIAL_EXIT) || has(attempt, TRIAL_WRAPPER_PID) ||
+           has(attempt, TRIAL_COMMAND);
+}
+
 char *
 stderr_tail_folder(const char *attempt)
 {
-    char *command = file_join(attempt, TRIAL_COMMAND);
-    char *prepare = file_join(attempt, TRIAL_PREPARE), *folder = NULL;
-
-    if (command != NULL && prepare != NULL)
-        folder = access(command, F_OK) != 0 && access(prepare, F_OK) == 0
-                     ? strdup(prepare)
-                     : strdup(attempt);
-    free(command);
-    free(prepare);
-    return folder;
+    return !stderr_tail_has_run(attempt) && has(attempt, TRIAL_PREPARE)
+               ? file_join(attempt, TRIAL_PREPARE)
+               : strdup(attempt);
 }
 
 size_t

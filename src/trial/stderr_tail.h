@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stderr_tail.h - the end of a trial's standard error; each function but the
- * first takes the folder of one phase (trial/files.h).  One thread. */
+ * first two takes the folder of one phase (trial/files.h).  One thread. */
 #ifndef TRIAL_STDERR_TAIL_H
 #define TRIAL_STDERR_TAIL_H
 
@@ -8,6 +8,9 @@
 #include <stddef.h>
 
 #define STDERR_TAIL_MAX 8192
+
+/* Whether the run of an attempt has begun, beyond prepareCommand. */
+bool stderr_tail_has_run(const char *attempt);
 
 /* The folder of the last phase that began, in an attempt's folder, to be freed:
  * prepareCommand's, or the attempt's own.  NULL: out of memory. */

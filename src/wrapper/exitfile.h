@@ -7,7 +7,10 @@
 #include "wrapper/confine.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct options;
 
 #define EXITFILE_TEXT_MAX 512
 
@@ -28,19 +31,28 @@ struct outcome {
 void exitfile_begin(struct outcome *outcome);
 void exitfile_end(struct outcome *outcome);
 
-/* Writes wrapper.pid in the folder; 0, or -1 with errno set. */
-int exitfile_write_pid(int dir_fd);
+/* The file that is wrapper.pid while the trial runs and becomes exit. */
+struct exitfile {
+    int dir_fd, fd;           /* of the trial's folder, borrowed; of the file */
+    unsigned long long start; /* of this process */
+    char *command;            /* what stands behind the text, a NUL first */
+    size_t command_len;
+};
 
-/* Makes the file that is to become `exit`, with room for its content, so that a
- * disk that is full by then does not matter.  Returns its descriptor, or -1
- * with errno set. */
-int exitfile_prepare(int dir_fd);
+/* Makes wrapper.pid, a new file, with room for what is to be written at the
+ * end, so that a disk that is full by then does not matter.  0, or -1 with
+ * errno set: EEXIST, there is one. */
+int exitfile_make(struct exitfile *f, int dir_fd,
+                  const struct options *options);
 
-/* Writes, syncs and renames `exit`, with the resources of all children that
- * were waited for; 0, or -1 with errno set: it may then be called again. */
-int exitfile_write(int dir_fd, int exit_fd, const struct outcome *outcome);
+/* Writes how the trial ended, with the resources of all children that were
+ * waited for, and renames the file; `synced`: all that the trial reported and
+ * this are on stable storage before.  0, or -1 with errno set: it may then be
+ * called again. */
+int exitfile_write(struct exitfile *f, const struct outcome *outcome,
+                   bool synced);
 
-/* Removes the wrapper's files: the trial did not begin. */
-void exitfile_discard(int dir_fd);
+/* Removes the file: the trial did not begin. */
+void exitfile_discard(const struct exitfile *f);
 
 #endif

@@ -17,8 +17,6 @@
  * right whenever somebody looks: the owner does when the wait is over. */
 #include "wrapper/lease.h"
 
-#include "trial/files.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -88,13 +86,13 @@ lease_look(struct lease *lease)
 }
 
 int
-lease_open(struct lease *lease, int dir_fd)
+lease_open(struct lease *lease, int dir_fd, const char *path)
 {
     struct stat st;
 
     *lease = (struct lease){.watch_fd = -1};
-    lease->fifo_fd = openat(dir_fd, TRIAL_LEASE,
-                            O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    lease->fifo_fd =
+        openat(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (lease->fifo_fd < 0)
         return -1;
     if (fstat(lease->fifo_fd, &st) != 0 || !S_ISFIFO(st.st_mode)) {
@@ -104,4 +102,14 @@ lease_open(struct lease *lease, int dir_fd)
     }
     lease_look(lease);
     return 0;
+}
+
+bool
+lease_is_offered(const struct lease *lease, int dir_fd, const char *path)
+{
+    struct stat mine, there;
+
+    return fstat(lease->fifo_fd, &mine) == 0 &&
+           fstatat(dir_fd, path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lease.h - whether a manager holds the trial's lease, and word of changes.
+/* lease.h - whether a manager holds the lease, and word of changes.
  *
  * The lease is a FIFO whose write end the manager keeps open.  Nothing here
  * blocks or polls at intervals: the owner waits on lease->fd for lease->events
@@ -16,9 +16,14 @@ struct lease {
     int fifo_fd, watch_fd;
 };
 
-/* Opens the lease in the folder (dir_fd stays the caller's and open) and takes
- * the first look.  0, or -1 with errno set; ENXIO: the lease is no FIFO. */
-int lease_open(struct lease *lease, int dir_fd);
+/* Opens the lease, by a path from the folder, and takes the first look.  0, or
+ * -1 with errno set; ENXIO: the lease is no FIFO. */
+int lease_open(struct lease *lease, int dir_fd, const char *path);
+
+/* Whether the lease is still there under that path: a manager that comes when
+ * another is gone moves it away, and starts anew what it does not find begun.
+ */
+bool lease_is_offered(const struct lease *lease, int dir_fd, const char *path);
 
 /* Looks whether the lease is held now; returns lease->held. */
 bool lease_look(struct lease *lease);

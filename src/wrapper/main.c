@@ -41,12 +41,12 @@ cannot(const char *what, const char *path)
 
 /* Says why no process of the trial was started. */
 static int
-cannot_begin(int dir_fd, const char *what, const char *path)
+cannot_begin(const struct exitfile *f, const char *what, const char *path)
 {
     int number = errno, status = cannot(what, path);
 
-    if (dir_fd >= 0)
-        exitfile_discard(dir_fd);
+    if (f != NULL)
+        exitfile_discard(f);
     return errno_passes(number) ? TRIAL_WRAPPER_LATER : status;
 }
 
@@ -103,20 +103,17 @@ clean_descriptors(void)
 /* Lets go of the manager's terminal and pipes; later messages go to the trial's
  * stderr.  On failure what was inherited stays, which does no harm. */
 static void
-let_go(int dir_fd)
+let_go(int words)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    int words = spawn_output(dir_fd, TRIAL_STDERR);
 
     if (null >= 0) {
         dup2(null, 0);
         dup2(null, 1);
         close(null);
     }
-    if (words >= 0) {
+    if (words >= 0)
         dup2(words, 2);
-        close(words);
-    }
 }
 
 /* Whether the wrapper is asked to end within the time. */
@@ -136,12 +133,13 @@ is_stopped(long ms)
 /* Writes how the trial ended, which no other process knows: an error that may
  * pass is waited for, and told once. */
 static int
-tell_end(int dir_fd, int exit_fd, const struct outcome *outcome,
+tell_end(struct exitfile *f, struct lease *lease, const struct outcome *outcome,
          const char *path)
 {
     bool stopped = false;
 
-    for (long pause_ms = 0; exitfile_write(dir_fd, exit_fd, outcome) != 0;) {
+    for (long pause_ms = 0;
+         exitfile_write(f, outcome, !lease_look(lease)) != 0;) {
         if (stopped || !errno_passes(errno))
             return cannot("cannot write " TRIAL_EXIT " in ", path);
         if (pause_ms == 0)
@@ -155,21 +153,46 @@ tell_end(int dir_fd, int exit_fd, const struct outcome *outcome,
     return 0;
 }
 
+/* Makes wrapper.pid.  What lies there may be of another wrapper of this
+ * attempt, which then has another manager; else it is nothing. */
+static int
+claim(struct exitfile *f, int dir_fd, const struct lease *lease,
+      const struct options *options, const char *lease_path)
+{
+    int rc = exitfile_make(f, dir_fd, options);
+
+    if (rc != 0 && errno == EEXIST &&
+        lease_is_offered(lease, dir_fd, lease_path) &&
+        unlinkat(dir_fd, TRIAL_WRAPPER_PID, 0) == 0)
+        rc = exitfile_make(f, dir_fd, options);
+    if (rc != 0)
+        return cannot_begin(f, "cannot write " TRIAL_WRAPPER_PID " in ",
+                            options->dir);
+    errno = EAGAIN;
+    return lease_is_offered(lease, dir_fd, lease_path)
+               ? 0
+               : cannot_begin(f, "has lost its manager: ", lease_path);
+}
+
 int
 main(int argc, char **argv)
 {
     struct outcome outcome = {.started_ns = 0};
     struct options options;
+    struct exitfile file;
     struct lease lease;
-    int dir_fd, exit_fd;
+    struct outputs outputs;
+    const char *lease_path;
+    int dir_fd, status;
 
     take_signals();
     clean_descriptors();
     if (options_parse(&options, argc, argv) != 0)
         return STATUS_CANNOT;
+    lease_path = options.lease != NULL ? options.lease : TRIAL_LEASE;
     dir_fd = open(options.dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir_fd < 0)
-        return cannot_begin(-1, "cannot open ", options.dir);
+        return cannot_begin(NULL, "cannot open ", options.dir);
     prctl(PR_SET_NAME, "tunepipe-wrap");
     if (own_session() != 0)
         return cannot("cannot have a session of its own", "");
@@ -177,24 +200,22 @@ main(int argc, char **argv)
         return cannot("cannot list children in ", "/proc");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return cannot("cannot take in orphans", "");
-    if (lease_open(&lease, dir_fd) != 0)
-        return cannot_begin(dir_fd, "cannot open the FIFO " TRIAL_LEASE " in ",
-                            options.dir);
-    exit_fd = exitfile_prepare(dir_fd);
-    if (exit_fd < 0)
-        return cannot_begin(dir_fd, "cannot make " TRIAL_EXIT_TMP " in ",
-                            options.dir);
-    if (exitfile_write_pid(dir_fd) != 0)
-        return cannot_begin(dir_fd, "cannot write " TRIAL_WRAPPER_PID " in ",
-                            options.dir);
-    let_go(dir_fd);
-    if (supervise(&options, dir_fd, &lease, &outcome) != 0)
-        return cannot_begin(dir_fd, "cannot watch over ", options.dir);
+    if (lease_open(&lease, dir_fd, lease_path) != 0)
+        return cannot_begin(NULL, "cannot open the FIFO ", lease_path);
+    status = claim(&file, dir_fd, &lease, &options, lease_path);
+    if (status != 0)
+        return status;
+    outputs_open(&outputs, dir_fd);
+    let_go(outputs.fds[1]);
+    if (supervise(&options, &outputs, &lease, &outcome) != 0)
+        return cannot_begin(&file, "cannot watch over ", options.dir);
     outcome.memory = confine_leave(options.cgroup);
     if (errno_passes(outcome.unstarted_errno)) {
         fprintf(stderr, TRIAL_WRAPPER_SAYS "%s\n", outcome.unstarted);
-        exitfile_discard(dir_fd);
+        exitfile_discard(&file);
         return TRIAL_WRAPPER_LATER;
     }
-    return tell_end(dir_fd, exit_fd, &outcome, options.dir);
+    status = tell_end(&file, &lease, &outcome, options.dir);
+    outputs_close(&outputs);
+    return status;
 }

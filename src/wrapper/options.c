@@ -14,12 +14,13 @@
 static int
 refuse(const char *what, const char *value)
 {
-    fprintf(stderr,
-            TRIAL_WRAPPER_PROGRAM
-            ": %s '%s'; usage: " TRIAL_WRAPPER_PROGRAM
-            " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N "
-            "[--cgroup FOLDER] [--limit-bytes N] -- PROGRAM ARGUMENT...\n",
-            what, value);
+    fprintf(
+        stderr,
+        TRIAL_WRAPPER_PROGRAM
+        ": %s '%s'; usage: " TRIAL_WRAPPER_PROGRAM
+        " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N "
+        "[--lease FIFO] [--cgroup FOLDER] [--limit-bytes N] -- PROGRAM ARGUMENT...\n",
+        what, value);
     return -1;
 }
 
@@ -51,6 +52,8 @@ parse_one(struct options *o, const char *name, const char *value)
         o->dir = value;
     else if (strcmp(name, "--cwd") == 0)
         o->cwd = value;
+    else if (strcmp(name, "--lease") == 0)
+        o->lease = value;
     else if (strcmp(name, "--grace-ms") == 0)
         return parse_ms(value, &o->grace_ms)
                    ? 0

@@ -14,9 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char *const names[] = {TRIAL_STDOUT, TRIAL_STDERR};
+
 /* a FIFO without a reader must not block */
-int
-spawn_output(int dir_fd, const char *name)
+static int
+open_one(int dir_fd, const char *name)
 {
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
     int fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_NONBLOCK, 0600);
@@ -30,6 +32,37 @@ spawn_output(int dir_fd, const char *name)
     close(fd);
     errno = ENXIO;
     return -1;
+}
+
+void
+outputs_open(struct outputs *o, int dir_fd)
+{
+    o->dir_fd = dir_fd;
+    for (int i = 0; i < 2; i++) {
+        o->fds[i] = open_one(dir_fd, names[i]);
+        o->why[i] = errno;
+    }
+}
+
+static void
+remove_empty(int dir_fd, int fd, const char *name)
+{
+    struct stat mine, there;
+
+    if (fstat(fd, &mine) == 0 && mine.st_size == 0 &&
+        fstatat(dir_fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+        mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
+        unlinkat(dir_fd, name, 0);
+}
+
+void
+outputs_close(struct outputs *o)
+{
+    for (int i = 0; i < 2; i++)
+        if (o->fds[i] >= 0) {
+            remove_empty(o->dir_fd, o->fds[i], names[i]);
+            close(o->fds[i]);
+        }
 }
 
 static pid_t
@@ -96,20 +129,13 @@ start(const struct options *options, int out, int words,
 }
 
 pid_t
-spawn_trial(const struct options *options, int dir_fd, struct outcome *outcome)
+spawn_trial(const struct options *options, const struct outputs *outputs,
+            struct outcome *outcome)
 {
-    int out = spawn_output(dir_fd, TRIAL_STDOUT), words = -1;
-    pid_t pid = -1;
-
-    if (out < 0)
-        refuse(outcome, "cannot open ", TRIAL_STDOUT);
-    else if ((words = spawn_output(dir_fd, TRIAL_STDERR)) < 0)
-        refuse(outcome, "cannot open ", TRIAL_STDERR);
-    else
-        pid = start(options, out, words, outcome);
-    if (out >= 0)
-        close(out);
-    if (words >= 0)
-        close(words);
-    return pid;
+    for (int i = 0; i < 2; i++)
+        if (outputs->fds[i] < 0) {
+            errno = outputs->why[i];
+            return refuse(outcome, "cannot open ", names[i]);
+        }
+    return start(options, outputs->fds[0], outputs->fds[1], outcome);
 }

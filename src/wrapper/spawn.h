@@ -8,16 +8,23 @@
 struct options;
 struct outcome;
 
-/* Opens a file of the trial's output for appending; only ever a file of this
- * folder, not one to which a link there leads.  -1 with errno set. */
-int spawn_output(int dir_fd, const char *name);
+/* The trial's stdout and stderr, appended to; -1: errno was `why`. */
+struct outputs {
+    int dir_fd; /* borrowed */
+    int fds[2], why[2];
+};
 
-/* Starts it in options->cwd, in a process group of its own, stdin /dev/null,
- * stdout and stderr appended to the files in the folder, confined as the
- * options say, with SIGKILL as its fate when the wrapper dies.  Its process
- * id; -1: outcome->unstarted tells why.  Call it from the main thread: its
- * death is the one that counts. */
-pid_t spawn_trial(const struct options *options, int dir_fd,
+/* Opens the two files: only ever files of this folder, not those to which a
+ * link there leads. */
+void outputs_open(struct outputs *o, int dir_fd);
+/* Closes them, and removes what is empty: no process of the trial is left. */
+void outputs_close(struct outputs *o);
+
+/* Starts the trial in options->cwd, in a process group of its own, with stdin
+ * /dev/null and these outputs, confined as the options say, with SIGKILL as its
+ * fate when the wrapper dies.  Its process id; -1: outcome->unstarted tells
+ * why. Call it from the main thread: its death is the one that counts. */
+pid_t spawn_trial(const struct options *options, const struct outputs *outputs,
                   struct outcome *outcome);
 
 #endif

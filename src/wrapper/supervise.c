@@ -209,8 +209,8 @@ open_all(struct watch *w)
 }
 
 int
-supervise(const struct options *options, int dir_fd, struct lease *lease,
-          struct outcome *outcome)
+supervise(const struct options *options, const struct outputs *outputs,
+          struct lease *lease, struct outcome *outcome)
 {
     struct watch w = {.options = options, .outcome = outcome, .lease = lease};
 
@@ -219,7 +219,7 @@ supervise(const struct options *options, int dir_fd, struct lease *lease,
     if (!lease->held)
         set_timer(&w, options->adopt_ms);
     exitfile_begin(outcome);
-    w.first = spawn_trial(options, dir_fd, outcome);
+    w.first = spawn_trial(options, outputs, outcome);
     if (w.first < 0) {
         exitfile_end(outcome);
         outcome->alone = !lease_look(lease);

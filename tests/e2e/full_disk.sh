@@ -93,7 +93,7 @@ ends_with() {
     trial=../disk/$1
     mkdir "$trial" && mkfifo "$trial/lease" && exec 9<> "$trial/lease" || exit 1
     {
-        echo "rm $trial/exit.tmp"
+        echo "rm $trial/wrapper.pid"
         echo "i=0; while touch ../disk/\$i.fill; do i=\$((i + 1)); done 2>&-"
     } > trial.sh
     "$TP_BUILD/tunepipe-wrapper" --dir "$trial" --cwd . --grace-ms 1 \

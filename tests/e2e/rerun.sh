@@ -35,7 +35,7 @@ E
         has "$new/seen" 'two  words' && cmp results.jsonl "$dir/results.jsonl" &&
         [ "$before" = "$(ls -lR "$dir/trials/00001" | cksum)" ] ||
         fail 'it is not the same' || return 1
-    [ "$(stat -c %a "$new/command" "$new")" = "600
+    [ "$(stat -c %a "$new/exit" "$new")" = "600
 700" ] || fail 'others may read it' || return 1
     again 0 00001 && has again.out 00001-2 || return 1
     again 0 1 --in here --json && [ -s here/metrics ] &&
@@ -150,7 +150,9 @@ E
     "$T" rerun 0 --in newest > again.out 2> again.err &&
         has again.err 'tunepipe rerun: tunepipe-experiments/' &&
         has again.out 'the same' || return 1
-    printf 'cut off' > "$dir/trials/00000/command"
+    printf 'exited 0\n\0cut off' > "$dir/trials/00000/exit"
+    again 1 0 && has again.err '00000/exit: is cut off' || return 1
+    printf 'cut off' > "$dir/trials/00000/command" # of an earlier version
     again 1 0 && has again.err '00000/command: is cut off'
 }
 check "what cannot be run again" refused

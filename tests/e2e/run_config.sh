@@ -294,7 +294,7 @@ check "what cannot be printed is told" full_disk
 descriptors() {
     echo "$final" | experiment 'trialConcurrency: 1000'
     (ulimit -n 100 && run 3) && has err \
-        'trialConcurrency: 1000 trials at a time need 6 open files each' &&
+        'trialConcurrency: 1000 trials at a time need 5 open files each' &&
         [ ! -e tunepipe-experiments ] || return 1
     echo 'maxTrialNumber: 10' >> e.yml # no more than these run at a time
     (ulimit -n 200 && run 0)

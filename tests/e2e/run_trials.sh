@@ -91,7 +91,7 @@ esac
 E
     run 0 && count 2 failed && count 1 succeeded && replays &&
         has show.json '"why": "exit status 7"' &&
-        has show.json 'exit status 139 (signal 11, Segmentation fault)' &&
+        has show.json 'signal 11 (Segmentation fault)' &&
         has out '    | line 11 of stderr' && has out '    | line 30 of stderr' &&
         lacks out 'line 10 of stderr' || return 1
     # Once for each of the two kinds of crash.

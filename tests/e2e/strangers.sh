@@ -87,9 +87,9 @@ only_your_own() {
             refused 'others than its owner may write to it' &&
             chown 0:0 "$dir" || return 1
     fi
-    chmod o+w "$dir/trials/00000/command" &&
+    chmod o+w "$dir/trials/00000/exit" &&
         { "$T" rerun "$dir" 0 > out 2> err; [ $? = 3 ]; } &&
-        has err 'command: nothing is run' || return 1
+        has err 'exit: nothing is run' || return 1
     # Options in place of keys may name a plugin.
     sed -i 's/"started_ns"/"overrides": {"seed": "1"}, &/' "$dir/experiment.json" && chmod o+w "$dir/experiment.json" &&
         refused 'experiment.json: nothing is run' && chmod o-w "$dir/experiment.json" || return 1

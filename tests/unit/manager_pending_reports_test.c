@@ -106,8 +106,10 @@ TEST(manager_holding_names_what_it_cannot_make)
 
     CHECK_EQ(unanswered_make(&h, "absent", &err), -1);
     CHECK_HAS(err.text, "absent/answers: cannot make");
-    CHECK_EQ(unanswered_open(&h, "absent", &err), -1);
-    CHECK_HAS(err.text, "absent/answers: cannot open");
+    CHECK_EQ(unanswered_open(&h, "absent", &err), 0); /* it has none */
+    CHECK_EQ(symlink("/dev/null", "answers"), 0);
+    CHECK_EQ(unanswered_open(&h, ".", &err), -1);
+    CHECK_HAS(err.text, "./answers: cannot open");
 }
 
 /* A process that reports in step; its status tells what it heard. */

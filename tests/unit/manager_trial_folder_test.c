@@ -5,6 +5,27 @@
 #include "core/err.h"
 #include "manager/trial_folder.h"
 
+#include <string.h>
+
+static void
+put_text(struct buf *out, const char *text)
+{
+    buf_add(out, text, strlen(text) + 1);
+}
+
+/* As the wrapper writes it. */
+static void
+put_command(struct buf *out, const char *folder, const char *const argv[],
+            char *const env[])
+{
+    put_text(out, folder);
+    put_text(out, "4");
+    for (; *argv != NULL; argv++)
+        put_text(out, *argv);
+    for (; *env != NULL; env++)
+        put_text(out, *env);
+}
+
 TEST(manager_recipe_comes_back_as_it_was)
 {
     static const char *const argv[] = {"/bin/sh", "-c", "a 'b'\nc", "", NULL};
@@ -15,7 +36,7 @@ TEST(manager_recipe_comes_back_as_it_was)
     struct buf b;
 
     buf_init(&b, 4096);
-    trial_command_write(&b, "/some where", argv, env);
+    put_command(&b, "/some where", argv, env);
     CHECK_EQ(trial_command_read(&r, b.data, b.len, &err), 0);
     CHECK_STR(r.folder, "/some where");
     for (size_t i = 0; argv[i] != NULL; i++)

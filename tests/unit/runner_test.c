@@ -12,6 +12,7 @@
 #include "manager/launch.h"
 #include "manager/manager.h"
 #include "manager/trial.h"
+#include "manager/trial_folder.h"
 #include "runner/runner.h"
 #include "trial/files.h"
 
@@ -30,18 +31,6 @@
 
 /* ---- on this machine ---- */
 
-static struct runner *
-open_local(void)
-{
-    const struct runner_setup setup = {.program_folder = t_build("."),
-                                       .grace_ms = PATIENCE_MS};
-    struct err err = {0};
-    struct runner *r = NULL;
-
-    CHECK_EQ(runner_kind(PLATFORM_local)->open(&r, &setup, &err), 0);
-    return r;
-}
-
 /* The test's own folder, absolute. */
 static const char *
 here(void)
@@ -52,16 +41,25 @@ here(void)
     return path;
 }
 
+static struct runner *
+open_local(void)
+{
+    const struct runner_setup setup = {.program_folder = t_build("."),
+                                       .grace_ms = PATIENCE_MS};
+    struct err err = {0};
+    struct runner *r = NULL;
+
+    CHECK_EQ(runner_kind(PLATFORM_local)->open(&r, &setup, &err), 0);
+    CHECK_EQ(runner_settle(r, here(), &err), 0);
+    return r;
+}
+
 static struct runner_phase
 make_phase(bool prepares)
 {
     struct runner_phase phase = {here(), prepares};
 
     mkdir(TRIAL_PREPARE, 0700);
-    CHECK_EQ(
-        file_write(prepares ? TRIAL_PREPARE "/" TRIAL_STDERR : TRIAL_STDERR, "",
-                   0, NULL),
-        0);
     return phase;
 }
 
@@ -154,7 +152,7 @@ TEST(runner_local_stops_what_runs)
 
 TEST(runner_local_adopts_what_another_left)
 {
-    struct runner *first = open_local(), *second = open_local();
+    struct runner *first = open_local(), *second;
     struct runner_phase phase = make_phase(false);
     struct run *run = start_script(first, phase, "> up; exec sleep 1000");
     pid_t pid = run_pid(run);
@@ -164,6 +162,9 @@ TEST(runner_local_adopts_what_another_left)
     run_leave(&run);
     CHECK(run == NULL);
     first->ops->close(first);
+    second = open_local();
+    CHECK(access(TRIAL_LEASE ".0", F_OK) != 0); /* who comes late gives up */
+    CHECK_EQ(access(TRIAL_LEASE ".0.held", F_OK), 0);
     run = second->ops->adopt(second, NULL, &phase);
     CHECK(run != NULL);
     CHECK_EQ(run_pid(run), pid);
@@ -172,6 +173,9 @@ TEST(runner_local_adopts_what_another_left)
     run_stop(run, RUN_TERMINATE);
     end = take_end(second, run);
     CHECK_EQ(end.outcome.number, SIGTERM);
+    second->ops->close(second);
+    second = open_local();
+    CHECK(access(TRIAL_LEASE ".0.held", F_OK) != 0); /* nobody has it */
     second->ops->close(second);
 }
 
@@ -265,7 +269,7 @@ clockwork_start(struct runner *r, const struct runner_task *task,
     struct clockwork *c = (struct clockwork *)r;
     struct tick *tick = calloc(1, sizeof *tick);
     char *path = file_join(task->phase.folder, TRIAL_METRICS);
-    int fd = open(path, O_WRONLY | O_APPEND);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
 
     (void)err;
     CHECK(tick != NULL && fd >= 0);
@@ -369,6 +373,7 @@ launch_one(struct launch *l, const struct runner_ops *kind,
            struct checkpoints *c)
 {
     static const struct checkpoint_policy policy = {CHECKPOINTS_LAST, 0, 0};
+    static struct trial_needs needs;
     static const char record[] = "{\"parameter_id\": 0, \"parameters\": {}}";
     struct trial *t = trial_new(0, record, strlen(record), "0", "{}");
     struct experiment x = {.grace_ms = PATIENCE_MS};
@@ -380,6 +385,7 @@ launch_one(struct launch *l, const struct runner_ops *kind,
     l->runner->ops = kind;
     CHECK_EQ(checkpoints_open(c, folder, &policy, false, &err), 0);
     l->checkpoints = c;
+    l->needs = &needs;
     l->experiment_folder = l->cwd = folder;
     l->command = "exit 0";
     CHECK(t != NULL);
@@ -399,8 +405,7 @@ TEST(runner_of_another_kind_is_given_what_a_trial_needs)
     CHECK(!saw_checkpoints); /* which this kind does not hand over */
     CHECK(access("checkpoints/00000", F_OK) != 0);
     CHECK_EQ(run_pid(t->run), 0);
-    CHECK_EQ(access("trials/00000/" TRIAL_COMMAND, F_OK), 0);
-    CHECK(access("trials/00000/" TRIAL_LEASE, F_OK) != 0); /* local's own */
+    CHECK(access(TRIAL_LEASE ".0", F_OK) != 0); /* local's own */
     CHECK_EQ(take_end(l.runner, t->run).outcome.kind, OUTCOME_EXITED);
     t->run = NULL;
     trial_free(t);

@@ -493,7 +493,7 @@ def _wait(text, mark, then):
     except OSError:
         fd = None  # nobody answers
     if fd is None:
-        _append(text)
+        _append(text if path is None else text + mark)
         then()
         return b"go"
     try:

@@ -3,20 +3,24 @@
  * (trial/files.h) that outlives its manager.  The ends of wrappers are seen by
  * their pidfds, which lie in one epoll.
  *
- * A wrapper lives when its end of the lease is open.  One that was started and
- * has not come so far yet must neither be taken for dead nor start its trial
- * later, beside a new attempt: where nobody has the FIFO open it is moved away,
- * so that such a wrapper does not find it and gives up; if one had opened it in
- * between, that is seen behind the move. */
-#include "core/buf.h"
+ * They hold a lease, a FIFO: its end tells them that their manager is gone.
+ * Each manager makes one of its own, EXPERIMENT/lease.N, moves those of earlier
+ * ones away, to lease.N.held, and holds them, too.  A wrapper that was started
+ * and has not come so far yet must neither be taken for dead nor start its
+ * trial later, beside a new attempt: it gives up where its lease is no more
+ * once it has written its TRIAL_WRAPPER_PID, so that one which is not found
+ * there when the lease is away will never be. */
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/grow.h"
+#include "core/number.h"
 #include "core/process.h"
 #include "runner/local/orphans.h"
 #include "runner/runner.h"
 #include "trial/files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -32,10 +36,10 @@
 /* With no manager to adopt it for so long, a trial ends. */
 #define ADOPT_MS 10000
 #define WORDS_MAX 64
-#define PID_FILE_MAX 65536
 #define COMING_UP_MS 10
 #define COMING_UP_TIMES 300
-#define LEASE_OLD "lease.old" /* what a lease becomes that nobody held */
+#define LEASE TRIAL_LEASE "."
+#define HELD ".held"
 
 extern const struct runner_ops runner_local;
 
@@ -44,12 +48,18 @@ struct local {
     char *wrapper; /* the program's path */
     int64_t grace_ms;
     struct orphans orphans; /* of trials that earlier managers started */
+    const char *folder;     /* in which the leases lie; NULL: not settled */
+    char *lease;            /* the path of ours; NULL: not made yet */
+    uint64_t number;        /* of that lease */
+    int *held;              /* the manager's ends of the leases */
+    size_t n_held, cap_held;
 };
 
 struct local_run {
     struct run base;
     struct runner_phase phase;
-    int pidfd, lease_fd; /* of the wrapper; the manager's end */
+    int pidfd;    /* of the wrapper */
+    int lease_fd; /* of one that an earlier version started; else -1 */
     bool watched;
 };
 
@@ -83,14 +93,29 @@ find_wrapper(const char *program_folder)
     return NULL;
 }
 
+static int
+open_lease(const char *path)
+{
+    return open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static void
 local_close(struct runner *r)
 {
     struct local *l = (struct local *)r;
+    int fd;
 
     if (r->fd >= 0)
         close(r->fd);
+    while (l->n_held > 0)
+        close(l->held[--l->n_held]);
+    if (l->lease != NULL && (fd = open_lease(l->lease)) >= 0)
+        close(fd); /* somebody runs on under it */
+    else if (l->lease != NULL)
+        unlink(l->lease);
     orphans_fini(&l->orphans);
+    free(l->held);
+    free(l->lease);
     free(l->wrapper);
     free(l);
 }
@@ -120,6 +145,96 @@ local_open(struct runner **out, const struct runner_setup *setup,
     else
         local_close(&l->base);
     return rc;
+}
+
+/* ---- leases ---- */
+
+static int
+hold(struct local *l, int fd, struct err *err)
+{
+    if (GROW(l->held, l->n_held, l->cap_held) != 0) {
+        close(fd);
+        return err_set(err, ERR_MEMORY, "out of memory");
+    }
+    l->held[l->n_held++] = fd;
+    return 0;
+}
+
+/* Moves an earlier manager's lease away, and holds it; one that nobody has is
+ * removed. */
+static int
+take_lease(struct local *l, const char *name, bool held, struct err *err)
+{
+    char *path = file_join(l->folder, name), *to = NULL;
+    int rc = 0, fd;
+
+    if (path == NULL || asprintf(&to, "%s%s", path, held ? "" : HELD) < 0)
+        to = NULL;
+    if (to == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    else if (!held && rename(path, to) != 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot move", path);
+    else if ((fd = open_lease(to)) >= 0)
+        rc = hold(l, fd, err);
+    else
+        unlink(to);
+    free(path);
+    free(to);
+    return rc;
+}
+
+static int
+local_settle(struct runner *r, const char *folder, struct err *err)
+{
+    struct local *l = (struct local *)r;
+    DIR *all = opendir(folder);
+    struct dirent *entry;
+    int rc = 0;
+
+    l->folder = folder;
+    while (rc == 0 && all != NULL && (entry = readdir(all)) != NULL) {
+        const char *digits = entry->d_name + sizeof LEASE - 1;
+        size_t len;
+        uint64_t number;
+
+        if (strncmp(entry->d_name, LEASE, sizeof LEASE - 1) != 0)
+            continue;
+        len = strcspn(digits, ".");
+        if (!number_parse_u64(digits, len, &number) ||
+            (digits[len] != '\0' && strcmp(digits + len, HELD) != 0))
+            continue;
+        if (number >= l->number)
+            l->number = number + 1;
+        rc = take_lease(l, entry->d_name, digits[len] != '\0', err);
+    }
+    if (all != NULL)
+        closedir(all);
+    return rc;
+}
+
+/* The first trial needs it. */
+static int
+make_lease(struct local *l, struct err *err)
+{
+    int fd;
+
+    if (l->lease != NULL)
+        return 0;
+    if (asprintf(&l->lease, "%s/" LEASE "%llu", l->folder,
+                 (unsigned long long)l->number) < 0) {
+        l->lease = NULL;
+        return err_set(err, ERR_MEMORY, "out of memory");
+    }
+    if (mkfifo(l->lease, 0600) != 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot make", l->lease);
+    else if ((fd = open(l->lease, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot open", l->lease);
+    else
+        return hold(l, fd, err);
+    unlink(l->lease);
+    free(l->lease);
+    l->lease = NULL;
+    return -1;
 }
 
 /* ---- a run ---- */
@@ -213,23 +328,6 @@ local_end(struct run *base, struct run_end *out, struct err *err)
 
 /* ---- started ---- */
 
-/* In the phase's folder, before the wrapper looks for it there. */
-static int
-make_lease(struct local_run *run, const char *home, struct err *err)
-{
-    char *path = file_join(home, TRIAL_LEASE);
-
-    if (path == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    unlink(path); /* of a start that failed */
-    if (mkfifo(path, 0600) != 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
-    else if ((run->lease_fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
-    free(path);
-    return run->lease_fd >= 0 ? 0 : -1;
-}
-
 static int
 start_wrapper(struct local_run *run, const char *home,
               const struct runner_task *task, struct err *err)
@@ -247,11 +345,13 @@ start_wrapper(struct local_run *run, const char *home,
                                    grace,
                                    "--adopt-ms",
                                    adopt,
+                                   "--lease",
+                                   l->lease,
                                    grouped ? "--cgroup" : "--limit-bytes",
                                    grouped ? task->cgroup : limit,
                                    "--"};
     const char *const *word = task->command;
-    size_t n = 12;
+    size_t n = 14;
     struct process_spawn how = {
         .argv = argv,
         .env = task->env,
@@ -268,8 +368,10 @@ start_wrapper(struct local_run *run, const char *home,
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)task->limit);
-    how.files[2] =
-        open(words, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    how.files[2] = open(words,
+                        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW |
+                            O_NONBLOCK | O_CLOEXEC,
+                        0600);
     if (how.files[2] >= 0)
         pid = process_spawn(&how, &run->pidfd, NULL);
     if (pid > 0)
@@ -289,7 +391,7 @@ local_start(struct runner *r, const struct runner_task *task, struct err *err)
     char *home = runner_phase_folder(&task->phase);
     int rc = run == NULL || home == NULL
                  ? err_set(err, ERR_MEMORY, "out of memory")
-                 : make_lease(run, home, err);
+                 : make_lease((struct local *)r, err);
 
     if (rc == 0)
         rc = start_wrapper(run, home, task, err);
@@ -302,43 +404,6 @@ local_start(struct runner *r, const struct runner_task *task, struct err *err)
 }
 
 /* ---- adopted ---- */
-
-static int
-open_lease(const char *home, const char *name)
-{
-    char *path = file_join(home, name);
-    int fd = path == NULL
-                 ? -1
-                 : open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-
-    free(path);
-    return fd;
-}
-
-static void
-move(const char *home, const char *from, const char *to)
-{
-    char *a = file_join(home, from), *b = file_join(home, to);
-
-    if (a != NULL && b != NULL)
-        rename(a, b);
-    free(a);
-    free(b);
-}
-
-static bool
-take_lease(struct local_run *run, const char *home)
-{
-    run->lease_fd = open_lease(home, TRIAL_LEASE);
-    if (run->lease_fd >= 0)
-        return true;
-    move(home, TRIAL_LEASE, LEASE_OLD);
-    run->lease_fd = open_lease(home, LEASE_OLD);
-    if (run->lease_fd < 0)
-        return false;
-    move(home, LEASE_OLD, TRIAL_LEASE);
-    return true;
-}
 
 /* `ticks`: since boot, when the wrapper began. */
 static int64_t
@@ -357,19 +422,10 @@ monotonic_of(unsigned long long ticks)
 static bool
 find_process(struct local_run *run, const char *home)
 {
-    char *path = file_join(home, TRIAL_WRAPPER_PID);
     unsigned long long start;
-    struct buf text;
-    bool read;
-    int pid;
+    pid_t pid = orphans_wrapper(home, &start);
 
-    buf_init(&text, 4 * PID_FILE_MAX);
-    read = path != NULL &&
-           file_read_plain(path, PID_FILE_MAX, &text, NULL) == 0 &&
-           sscanf(buf_text(&text), "%d %llu", &pid, &start) == 2;
-    buf_fini(&text);
-    free(path);
-    if (!read || pid <= 0)
+    if (pid == 0)
         return false;
     run->pidfd = process_open(pid, start);
     if (run->pidfd < 0)
@@ -389,20 +445,28 @@ has(const char *folder, const char *name)
     return there;
 }
 
+/* Whether there is a file in which a wrapper writes just now. */
+static bool
+is_being_written(const char *home)
+{
+    unsigned long long start;
+
+    return has(home, TRIAL_WRAPPER_PID) && orphans_wrapper(home, &start) == 0;
+}
+
 static bool
 find_wrapper_of(struct local_run *run, const char *home)
 {
-    bool found = false;
+    char *lease;
+    bool found;
 
-    if (has(home, TRIAL_EXIT) || !take_lease(run, home))
-        return false;
-    for (int i = 0; i < COMING_UP_TIMES && !found; i++) {
-        if (i > 0) /* it writes its number at once behind the opening */
-            poll(NULL, 0, COMING_UP_MS);
-        found = find_process(run, home);
-        if (!found && has(home, TRIAL_EXIT))
-            break;
-    }
+    for (int i = 0; i < COMING_UP_TIMES && is_being_written(home); i++)
+        poll(NULL, 0, COMING_UP_MS);
+    found = !has(home, TRIAL_EXIT) && find_process(run, home);
+    lease = found ? file_join(home, TRIAL_LEASE) : NULL;
+    if (lease != NULL)
+        run->lease_fd = open_lease(lease);
+    free(lease);
     return found;
 }
 
@@ -435,9 +499,10 @@ const struct runner_ops runner_local = {
     .name = "local",
     .can =
         RUNNER_CHECKPOINTS | RUNNER_MEMORY | RUNNER_DEVICES | RUNNER_PROGRAMS,
-    .descriptors = 2,
+    .descriptors = 1,
     .open = local_open,
     .close = local_close,
+    .settle = local_settle,
     .start = local_start,
     .adopt = local_adopt,
     .clear = local_clear,

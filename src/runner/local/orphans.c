@@ -15,6 +15,7 @@
 #include "trial/files.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,27 +181,43 @@ is_of_this_boot(const char *path)
                clock_realtime_ns() / 1000000000 - (int64_t)up.tv_sec;
 }
 
-static pid_t
-read_wrapper(const char *home)
+pid_t
+orphans_wrapper(const char *home, unsigned long long *start)
+{
+    char *path = file_join(home, TRIAL_WRAPPER_PID), text[1024];
+    int fd = path == NULL ? -1 : file_open_plain(path, O_RDONLY), pid = 0;
+    const char *end;
+    ssize_t n = 0;
+
+    if (fd >= 0) {
+        n = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    end = strstr(text, "\nwrapper "); /* it is about to become `exit` */
+    if (sscanf(text, "%d %llu", &pid, start) != 2 &&
+        (end == NULL || sscanf(end, "\nwrapper %d %llu", &pid, start) != 2))
+        pid = 0;
+    free(path);
+    return pid > 0 ? pid : 0;
+}
+
+static bool
+wrapper_is_of_this_boot(const char *home)
 {
     char *path = file_join(home, TRIAL_WRAPPER_PID);
-    struct buf text;
-    int pid = 0;
+    bool is = path != NULL && is_of_this_boot(path);
 
-    buf_init(&text, 2 * STAT_MAX);
-    if (path == NULL || !is_of_this_boot(path) ||
-        file_read_plain(path, STAT_MAX, &text, NULL) != 0 ||
-        sscanf(buf_text(&text), "%d", &pid) != 1)
-        pid = 0;
-    buf_fini(&text);
     free(path);
-    return pid;
+    return is;
 }
 
 void
 orphans_kill_old(struct orphans *o, const char *folder, const char *home)
 {
-    pid_t wrapper = read_wrapper(home);
+    unsigned long long start;
+    pid_t wrapper =
+        wrapper_is_of_this_boot(home) ? orphans_wrapper(home, &start) : 0;
 
     if (!o->looked)
         each(remember, o);

@@ -28,4 +28,8 @@ struct orphans {
 void orphans_kill_old(struct orphans *o, const char *folder, const char *home);
 void orphans_fini(struct orphans *o);
 
+/* The wrapper of the phase whose folder this is, and when it began, by what it
+ * wrote there (TRIAL_WRAPPER_PID).  0: it has written nothing. */
+pid_t orphans_wrapper(const char *home, unsigned long long *start);
+
 #endif
