@@ -312,6 +312,8 @@ static const char help[] =
     "                            run; what it leaves in $TUNEPIPE_TRIAL_DIR\n"
     "                            trialCommand finds there\n"
     "  maxPrepareDuration: 5m    default: maxTrialDuration\n"
+    "  maxTrialOutput: 100M      bytes of each trial's stdout and stderr on the\n"
+    "                            disk: the beginning and the end of more\n"
     "  prepareConcurrency: 2     so many (default: trialConcurrency)\n"
     "  checkpoints:              of what each trial saved to go on from:\n"
     "    keep: last              the newest, the best, all or none of them,\n"

@@ -32,14 +32,42 @@ struct output {
     int fd, events; /* events: inotify's; -1: it is not followed */
 };
 
+/* Goes behind a hole that maxTrialOutput has made. */
+static void
+pass_hole(int fd)
+{
+    off_t at = lseek(fd, 0, SEEK_CUR), data = lseek(fd, at, SEEK_DATA);
+
+    if (data > at)
+        printf("\n[... %lld bytes: see maxTrialOutput ...]\n",
+               (long long)(data - at));
+    else
+        lseek(fd, at, SEEK_SET);
+}
+
+/* As much as lies before the next hole. */
+static size_t
+portion(int fd, size_t most)
+{
+    off_t at = lseek(fd, 0, SEEK_CUR), hole = lseek(fd, at, SEEK_HOLE);
+
+    lseek(fd, at, SEEK_SET);
+    return hole > at && (size_t)(hole - at) < most ? (size_t)(hole - at) : most;
+}
+
 /* Prints what there is behind what was printed.  -1: errno. */
 static int
-copy(const struct output *o)
+copy(struct output *o)
 {
     char bytes[65536];
     ssize_t n;
 
-    while ((n = read(o->fd, bytes, sizeof bytes)) > 0)
+    if (o->fd < 0)
+        o->fd = file_open_plain(o->path, O_RDONLY);
+    if (o->fd < 0)
+        return errno == ENOENT ? 0 : -1; /* there is none, or none yet */
+    while (pass_hole(o->fd),
+           (n = read(o->fd, bytes, portion(o->fd, sizeof bytes))) > 0)
         if (fwrite(bytes, 1, (size_t)n, stdout) != (size_t)n)
             return -1;
     return n < 0 || fflush(stdout) != 0 ? -1 : 0;
@@ -76,8 +104,8 @@ watch(struct output *o)
 {
     o->events = inotify_init1(IN_CLOEXEC);
     if (o->events < 0 ||
-        (inotify_add_watch(o->events, o->path, IN_MODIFY) >= 0 &&
-         inotify_add_watch(o->events, o->folder, IN_CREATE | IN_MOVED_TO) >= 0))
+        inotify_add_watch(o->events, o->folder,
+                          IN_MODIFY | IN_CREATE | IN_MOVED_TO) >= 0)
         return;
     close(o->events);
     o->events = -1;
@@ -111,9 +139,6 @@ print(struct output *o, bool follow, struct err *err)
 {
     enum next next = follow ? NEXT_MORE : NEXT_LAST;
 
-    o->fd = file_open_plain(o->path, O_RDONLY);
-    if (o->fd < 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot open", o->path);
     if (follow)
         watch(o);
     for (;;) {

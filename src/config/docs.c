@@ -156,6 +156,10 @@ const struct key_doc key_docs[] = {
     {"checkpoints.quota", "Bytes on the disk of all together, such as 20G.",
      "\"$ref\": \"#/$defs/size\""},
     {"prepareCommand", "Runs before a trial has its devices.", NULL},
+    {"maxTrialOutput",
+     "Bytes of each trial's stdout, and of its stderr, on the disk, such as "
+     "100M.",
+     "\"$ref\": \"#/$defs/size\""},
     {"maxPrepareDuration", "How long prepareCommand may take.", NULL},
     {"enqueue",
      "Sets of parameters that are tried first; what one lacks is drawn.",

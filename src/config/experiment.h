@@ -118,8 +118,9 @@ struct experiment {
     struct command_config trial_command;
     struct command_config prepare_command; /* ours: before trialCommand */
     uint64_t prepare_concurrency;          /* ours; 0: as many as concurrency */
-    int64_t max_prepare_ms;                /* ours; 0: as max_trial_ms */
-    char *trial_folder;                    /* trialCodeDirectory, absolute */
+    uint64_t max_output;    /* bytes of each output; 0: no limit */
+    int64_t max_prepare_ms; /* ours; 0: as max_trial_ms */
+    char *trial_folder;     /* trialCodeDirectory, absolute */
     char *import; /* ours: a file of finished trials, absolute; NULL: none */
     char *working_folder; /* experimentWorkingDirectory, absolute; default
                              "tunepipe-experiments" beside the file */

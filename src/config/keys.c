@@ -1100,6 +1100,7 @@ const struct key config_keys[] = {
     {"checkpoints", set_map, 0, 0, NULL, NULL, checkpoints_keys},
     HELD("prepareCommand", set_command, x.prepare_command, 0),
     HELD("maxPrepareDuration", set_duration, x.max_prepare_ms, 0),
+    HELD("maxTrialOutput", set_size, x.max_output, 0),
     HELD("prepareConcurrency", set_count, x.prepare_concurrency, 0),
     HELD("grace", set_duration, x.grace_ms, 0),
     HELD("placeTimeout", set_duration, x.place_ms, 0),

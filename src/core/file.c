@@ -262,3 +262,23 @@ file_shared(const char *tree, const char *name)
     free(folder);
     return found;
 }
+
+bool
+file_can_be_holed(const char *folder)
+{
+    char *path = NULL;
+    int fd = -1;
+    bool can;
+
+    if (asprintf(&path, "%s/.hole.XXXXXX", folder) >= 0)
+        fd = mkostemp(path, O_CLOEXEC);
+    can =
+        fd >= 0 && ftruncate(fd, 8192) == 0 &&
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 4096, 1) == 0;
+    if (fd >= 0) {
+        unlink(path);
+        close(fd);
+    }
+    free(path);
+    return can;
+}

@@ -36,6 +36,9 @@ int file_write_all(int fd, const void *data, size_t len, struct err *err);
 /* Whether both paths lead to one and the same file. */
 bool file_is_same(const char *one, const char *other);
 
+/* Whether files in the folder can give back what lies in their middle. */
+bool file_can_be_holed(const char *folder);
+
 /* The folder that a file lies in, to be freed; NULL when out of memory. */
 char *file_folder(const char *path);
 

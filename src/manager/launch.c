@@ -67,7 +67,8 @@ int
 launch_open(struct launch *l, const struct runner_ops *kind,
             const struct experiment *x, struct err *err)
 {
-    struct runner_setup setup = {.grace_ms = x->grace_ms};
+    struct runner_setup setup = {.grace_ms = x->grace_ms,
+                                 .max_output = x->max_output};
 
     l->runner = NULL;
     l->descriptors = kind->descriptors;

@@ -466,6 +466,13 @@ manager_open(struct manager *m, struct err *err)
         return -1;
     if (open_folder(m, err) != 0)
         return -1;
+    if (x->max_output > 0 && !file_can_be_holed(m->folder.path))
+        return err_set(err, ERR_CONFIG,
+                       "maxTrialOutput: %s lies on a file system that cannot "
+                       "give back the middle of a file, expected one like "
+                       "ext4, xfs, btrfs or tmpfs: leave it out, or choose "
+                       "another experimentWorkingDirectory",
+                       m->folder.path);
     if (coordinator_restore(&m->coordinator, err) != 0 ||
         checkpoints_open(&m->checkpoints, m->folder.path, &x->checkpoints,
                          x->minimize, err) != 0 ||

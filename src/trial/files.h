@@ -407,6 +407,7 @@
  *
  *   tunepipe-wrapper --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N
  *                    [--lease FIFO] [--cgroup FOLDER] [--limit-bytes N]
+ *                    [--output-bytes N]
  *                    -- PROGRAM ARGUMENT...
  *
  * Without --lease it is TRIAL_LEASE in TRIAL_DIR.
@@ -415,6 +416,9 @@
  * removed behind it, and with RLIMIT_DATA set to N: that counts what a process
  * can write to, where RLIMIT_AS would count every mapping, a GPU's whole
  * address space too.
+ *
+ * Of stdout and stderr N bytes each are kept (0: all), the beginning and the
+ * end: in between is a hole in the file, made every second.
  *
  * One process per trial, environment inherited.  SIGTERM (or SIGINT, SIGHUP)
  * stops the trial: SIGTERM to all its processes, after --grace-ms SIGKILL; at

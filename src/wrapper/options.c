@@ -14,13 +14,13 @@
 static int
 refuse(const char *what, const char *value)
 {
-    fprintf(
-        stderr,
-        TRIAL_WRAPPER_PROGRAM
-        ": %s '%s'; usage: " TRIAL_WRAPPER_PROGRAM
-        " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N "
-        "[--lease FIFO] [--cgroup FOLDER] [--limit-bytes N] -- PROGRAM ARGUMENT...\n",
-        what, value);
+    fprintf(stderr,
+            TRIAL_WRAPPER_PROGRAM
+            ": %s '%s'; usage: " TRIAL_WRAPPER_PROGRAM
+            " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N "
+            "[--lease FIFO] [--cgroup FOLDER] [--limit-bytes N] "
+            "[--output-bytes N] -- PROGRAM ARGUMENT...\n",
+            what, value);
     return -1;
 }
 
@@ -68,6 +68,10 @@ parse_one(struct options *o, const char *name, const char *value)
         return parse_bytes(value, &o->limit_bytes)
                    ? 0
                    : refuse("--limit-bytes: expected 0 to 2^63-1, not", value);
+    else if (strcmp(name, "--output-bytes") == 0)
+        return parse_bytes(value, &o->output_bytes)
+                   ? 0
+                   : refuse("--output-bytes: expected 0 to 2^63-1, not", value);
     else
         return refuse("unknown option", name);
     return 0;

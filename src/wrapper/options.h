@@ -9,6 +9,7 @@ struct options {
     long grace_ms, adopt_ms; /* 0 to 10^12 */
     const char *cgroup;      /* NULL: none */
     long long limit_bytes;   /* of each process; 0: no limit */
+    long long output_bytes;  /* of each output; 0: no limit */
     char **program;          /* NULL-terminated, at least one element */
 };
 

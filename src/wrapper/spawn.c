@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/falloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,6 +43,18 @@ outputs_open(struct outputs *o, int dir_fd)
         o->fds[i] = open_one(dir_fd, names[i]);
         o->why[i] = errno;
     }
+}
+
+void
+outputs_trim(const struct outputs *o, long long bytes)
+{
+    const int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    struct stat st;
+
+    for (int i = 0; i < 2; i++)
+        if (o->fds[i] >= 0 && fstat(o->fds[i], &st) == 0 &&
+            st.st_size > bytes && (long long)st.st_blocks * 512 > bytes)
+            fallocate(o->fds[i], hole, bytes / 2, st.st_size - bytes);
 }
 
 static void

@@ -17,6 +17,8 @@ struct outputs {
 /* Opens the two files: only ever files of this folder, not those to which a
  * link there leads. */
 void outputs_open(struct outputs *o, int dir_fd);
+/* Of each that is longer keeps so many bytes, the first and the last. */
+void outputs_trim(const struct outputs *o, long long bytes);
 /* Closes them, and removes what is empty: no process of the trial is left. */
 void outputs_close(struct outputs *o);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DESIGN: one poll(2) without a timeout over three descriptors.
+/* DESIGN: one poll(2) over three descriptors.
  *
  *   signals   SIGCHLD: wait for children.  SIGTERM: stop the trial.
  *   lease     held or not: stop or start the adoption timer.
@@ -13,7 +13,10 @@
  *           the first time: from another process "once more" is twice
  *   any --(no child left)--> return
  *
- * Only one timer is needed: the lease does not matter once RUNNING is over. */
+ * Only one timer is needed: the lease does not matter once RUNNING is over.
+ * What the outputs may hold is looked at where a limit is set, and then every
+ * second.
+ */
 #include "wrapper/supervise.h"
 
 #include "wrapper/exitfile.h"
@@ -31,10 +34,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define LOOK_MS 1000
+
 enum phase { RUNNING, ENDING, KILLING };
 
 struct watch {
     const struct options *options;
+    const struct outputs *outputs;
     struct outcome *outcome;
     struct lease *lease;
     pid_t first; /* the trial's first process */
@@ -174,6 +180,8 @@ on_timer(struct watch *w)
 static void
 loop(struct watch *w)
 {
+    bool limited = w->options->output_bytes > 0;
+
     while (w->alive) {
         struct pollfd fds[] = {
             {.fd = w->signal_fd, .events = POLLIN},
@@ -182,8 +190,10 @@ loop(struct watch *w)
              .events = w->lease->events},
         };
 
-        if (poll(fds, 3, -1) < 0)
+        if (poll(fds, 3, limited ? LOOK_MS : -1) < 0)
             continue; /* EINTR */
+        if (limited)
+            outputs_trim(w->outputs, w->options->output_bytes);
         if (fds[2].revents != 0)
             on_lease(w);
         if (fds[1].revents != 0)
@@ -212,7 +222,10 @@ int
 supervise(const struct options *options, const struct outputs *outputs,
           struct lease *lease, struct outcome *outcome)
 {
-    struct watch w = {.options = options, .outcome = outcome, .lease = lease};
+    struct watch w = {.options = options,
+                      .outputs = outputs,
+                      .outcome = outcome,
+                      .lease = lease};
 
     if (open_all(&w) != 0)
         return -1; /* the process ends, which closes all files */
@@ -227,6 +240,8 @@ supervise(const struct options *options, const struct outputs *outputs,
     }
     w.alive = true;
     loop(&w);
+    if (options->output_bytes > 0)
+        outputs_trim(outputs, options->output_bytes);
     /* the manager may die together with the trial */
     outcome->alone |= !lease_look(lease);
     return 0;

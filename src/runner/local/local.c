@@ -47,6 +47,7 @@ struct local {
     struct runner base;
     char *wrapper; /* the program's path */
     int64_t grace_ms;
+    uint64_t max_output;
     struct orphans orphans; /* of trials that earlier managers started */
     const char *folder;     /* in which the leases lie; NULL: not settled */
     char *lease;            /* the path of ours; NULL: not made yet */
@@ -132,6 +133,7 @@ local_open(struct runner **out, const struct runner_setup *setup,
     l->base.ops = &runner_local;
     l->base.fd = epoll_create1(EPOLL_CLOEXEC);
     l->grace_ms = setup->grace_ms;
+    l->max_output = setup->max_output;
     l->wrapper = find_wrapper(setup->program_folder);
     if (l->base.fd < 0)
         rc = err_errno(err, ERR_SYSTEM, "cannot watch for the ends of trials");
@@ -333,7 +335,7 @@ start_wrapper(struct local_run *run, const char *home,
               const struct runner_task *task, struct err *err)
 {
     const struct local *l = local_of(&run->base);
-    char grace[32], adopt[32], limit[32];
+    char grace[32], adopt[32], limit[32], output[32];
     char *words = file_join(home, TRIAL_STDERR);
     bool grouped = task->cgroup[0] != '\0';
     const char *argv[WORDS_MAX] = {l->wrapper,
@@ -347,11 +349,13 @@ start_wrapper(struct local_run *run, const char *home,
                                    adopt,
                                    "--lease",
                                    l->lease,
+                                   "--output-bytes",
+                                   output,
                                    grouped ? "--cgroup" : "--limit-bytes",
                                    grouped ? task->cgroup : limit,
                                    "--"};
     const char *const *word = task->command;
-    size_t n = 14;
+    size_t n = 16;
     struct process_spawn how = {
         .argv = argv,
         .env = task->env,
@@ -367,6 +371,7 @@ start_wrapper(struct local_run *run, const char *home,
         argv[n++] = *word++;
     snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
     snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
+    snprintf(output, sizeof output, "%llu", (unsigned long long)l->max_output);
     snprintf(limit, sizeof limit, "%llu", (unsigned long long)task->limit);
     how.files[2] = open(words,
                         O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW |
