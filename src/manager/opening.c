@@ -4,6 +4,7 @@
 
 #include "config/experiment.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/stop_signals.h"
 #include "manager/commands.h"
 #include "manager/machine.h"

@@ -473,6 +473,8 @@ reading_hear_end(void *ctx, const struct attempt_end *end)
     struct reading *r = ctx;
 
     list_remove(&t->unread);
+    if (t->unanswered.fd >= 0)
+        unanswered_remove(&t->unanswered, t->folder);
     if (t->folder_watch >= 0)
         r->needs->unwaited = true; /* unless one has waited */
     unwatch_file(r, &t->folder_watch);

@@ -45,16 +45,21 @@ outputs_open(struct outputs *o, int dir_fd)
     }
 }
 
+/* Holes are made of whole pages, or zeros would be left of the others. */
+#define PAGE 4096LL
+
 void
 outputs_trim(const struct outputs *o, long long bytes)
 {
     const int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    long long from = (bytes / 2 + PAGE - 1) / PAGE * PAGE, to;
     struct stat st;
 
     for (int i = 0; i < 2; i++)
         if (o->fds[i] >= 0 && fstat(o->fds[i], &st) == 0 &&
-            st.st_size > bytes && (long long)st.st_blocks * 512 > bytes)
-            fallocate(o->fds[i], hole, bytes / 2, st.st_size - bytes);
+            (long long)st.st_blocks * 512 > bytes &&
+            (to = (st.st_size - bytes / 2) / PAGE * PAGE) > from)
+            fallocate(o->fds[i], hole, from, to - from);
 }
 
 static void

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* manager BUILD: what the manager costs.  Trials of /bin/true a second, with
- * 2, 64 and 1,000 at a time, beside a loop that starts the same command with
- * posix_spawn() and nothing else, in the same run: `ratio` by the clock,
- * `share` by the CPU time of all processes, which a busy machine does not
- * change; CPU time and memory for each trial that lives and that has ended;
- * from a metric that is written to the stop that the assessor answers.  Prints
- * lines `NAME NUMBER` for scripts/bench.
+ * 2, 32 and 1,000 at a time, in memory and on a disk, beside a loop that starts
+ * the same command with posix_spawn() and nothing else, in the same run:
+ * `ratio` by the clock, `share` by the CPU time of all processes, which a busy
+ * machine does not change; CPU time and memory for each trial that lives and
+ * that has ended; from a metric that is written to the stop that the assessor
+ * answers.  Prints lines `NAME NUMBER` for scripts/bench.
  *
  *   TRIALS=N       how many have ended for the last figure of memory (10,000)
- *   TMPDIR=FOLDER  where the experiments lie: on a disk each end waits for it
- *                  (default: /dev/shm, which is memory)
+ *   TMPDIR=FOLDER  on that disk (default: the build's)
  *
  * manager trial FILE: such a trial, which waits for its stop. */
 #include "child.h"
@@ -28,7 +27,7 @@
 #define RUNS 3
 
 static const char *build;
-static char work[4096];
+static char work[4096]; /* the folder of now */
 
 /* CPU seconds of this process and of all that it has waited for, and those for
  * theirs. */
@@ -167,7 +166,7 @@ compare(const void *a, const void *b)
 }
 
 static void
-measure_rate(unsigned k)
+measure_rate(unsigned k, const char *where)
 {
     double bare[RUNS], ours[RUNS], cpu[RUNS], shares[RUNS];
 
@@ -189,11 +188,12 @@ measure_rate(unsigned k)
     qsort(ours, RUNS, sizeof *ours, compare);
     qsort(cpu, RUNS, sizeof *cpu, compare);
     qsort(shares, RUNS, sizeof *shares, compare);
-    printf("manager.%u.bare %.1f\n", k, bare[RUNS / 2]);
-    printf("manager.%u.rate %.1f\n", k, ours[RUNS / 2]);
-    printf("manager.%u.ratio %.3f\n", k, ours[RUNS / 2] / bare[RUNS / 2]);
-    printf("manager.%u.cpu %.1f\n", k, cpu[RUNS / 2]);
-    printf("manager.%u.share %.3f\n", k, shares[RUNS / 2]);
+    printf("manager.%s.%u.bare %.1f\n", where, k, bare[RUNS / 2]);
+    printf("manager.%s.%u.rate %.1f\n", where, k, ours[RUNS / 2]);
+    printf("manager.%s.%u.ratio %.3f\n", where, k,
+           ours[RUNS / 2] / bare[RUNS / 2]);
+    printf("manager.%s.%u.cpu %.1f\n", where, k, cpu[RUNS / 2]);
+    printf("manager.%s.%u.share %.3f\n", where, k, shares[RUNS / 2]);
     fflush(stdout);
 }
 
@@ -307,28 +307,53 @@ measure_kills(const char *program, unsigned k)
     fflush(stdout);
 }
 
+static void
+enter(const char *parent)
+{
+    snprintf(work, sizeof work, "%s/bench-manager-XXXXXX", parent);
+    if (mkdtemp(work) == NULL || chdir(work) != 0)
+        child_die(work);
+}
+
+static void
+leave(void)
+{
+    char command[sizeof work + 16];
+
+    snprintf(command, sizeof command, "rm -rf '%s'", work);
+    if (chdir("/") != 0 || system(command) != 0)
+        child_die(work);
+}
+
+static void
+measure_rates(const char *where)
+{
+    measure_rate(2, where);
+    measure_rate(32, where);
+    measure_rate(1000, where);
+}
+
 int
 main(int argc, char **argv)
 {
     const char *trials = getenv("TRIALS");
-    const char *parent = getenv("TMPDIR");
+    const char *disk = getenv("TMPDIR");
     char *program = realpath(argv[0], NULL);
-    const char *const rm[] = {"/bin/rm", "-rf", work, NULL};
 
     if (argc == 3 && strcmp(argv[1], "trial") == 0)
         return trial(argv[2]);
     build = argc == 2 ? realpath(argv[1], NULL) : NULL;
-    snprintf(work, sizeof work, "%s/bench-manager-XXXXXX",
-             parent != NULL ? parent : "/dev/shm");
-    if (build == NULL || program == NULL || mkdtemp(work) == NULL ||
-        chdir(work) != 0)
+    if (build == NULL || program == NULL)
         child_die("usage: manager BUILD");
-    measure_rate(2);
-    measure_rate(64);
-    measure_rate(1000);
+    enter(disk != NULL ? disk : build);
+    measure_rates("disk");
+    leave();
+    enter("/dev/shm");
+    measure_rates("memory");
     measure_kills(program, 1);
     measure_kills(program, 8);
     measure_live();
     measure_ended(trials != NULL ? (unsigned)atoi(trials) : ENDED_DEFAULT);
-    return chdir("/") == 0 ? execv(rm[0], (char *const *)(uintptr_t)rm) : 1;
+    leave();
+    return 0;
 }
