@@ -13,6 +13,7 @@
 #include "manager/results.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
+#include "space/space.h"
 #include "trial/files.h"
 
 #include <dirent.h>
@@ -105,6 +106,94 @@ find_folders(struct earlier_trials *all, const char *folder)
     free(path);
 }
 
+/* ---- folders that nobody has told of ---- */
+
+/* The manager died before it had told that the trial was started, or it had
+ * been at all: the folder holds parameters, and not whose they are.  Any
+ * suggestion with the same ones that has no trial will do. */
+struct match {
+    const struct space *space;
+    struct map taken; /* of logged_trial, by address */
+};
+
+static char *
+given_text(const struct match *m, const char *record)
+{
+    struct json *doc = NULL, *given = NULL;
+    struct suggestion s;
+    char *text = NULL;
+
+    if (suggestion_read(record, strlen(record), &s, NULL) != 0)
+        return NULL;
+    doc = json_parse(s.parameters, strlen(s.parameters), JSON_STRICT, NULL);
+    if (doc != NULL && m->space != NULL)
+        given = parameters_given(m->space, json_root(doc), NULL);
+    if (doc != NULL)
+        text = jval_copy_text(json_root(given != NULL ? given : doc));
+    json_free(given);
+    json_free(doc);
+    suggestion_fini(&s);
+    return text;
+}
+
+static bool
+is_match(const struct match *m, const struct logged_trial *p, const char *text)
+{
+    char *given = p->id != NULL || p->record == NULL ||
+                          map_get(&m->taken, &p, sizeof p) != NULL
+                      ? NULL
+                      : given_text(m, p->record);
+    bool is = given != NULL && strcmp(given, text) == 0;
+
+    free(given);
+    return is;
+}
+
+static char *
+read_parameters(const struct earlier_trial *e, const char *folder)
+{
+    char *path = NULL, *text = NULL;
+    struct buf b;
+
+    buf_init(&b, 2 * RECORD_TEXT_MAX);
+    if (asprintf(&path, "%s/" FOLDER_TRIALS "/%s/" TRIAL_PARAMETERS_JSON,
+                 folder, e->id) >= 0 &&
+        file_read_plain(path, RECORD_TEXT_MAX, &b, NULL) == 0) {
+        text = buf_take(&b);
+        text[strcspn(text, "\n")] = '\0';
+    }
+    buf_fini(&b);
+    free(path);
+    return text;
+}
+
+static void
+find_untold(struct earlier_trials *all, const struct resume_log *log,
+            const char *folder)
+{
+    struct space *space = NULL;
+    struct match m = {0};
+
+    for (size_t i = 0; i < all->n; i++) {
+        struct earlier_trial *e = all->items[i];
+        char *text;
+
+        if (!e->has_folder || e->logged != NULL || e->result != NULL)
+            continue;
+        if (space == NULL)
+            m.space = space = results_space(folder);
+        text = read_parameters(e, folder);
+        for (const struct logged_trial *p = log->first;
+             text != NULL && p != NULL && e->logged == NULL; p = p->next)
+            if (is_match(&m, p, text) &&
+                map_put(&m.taken, &p, sizeof p, e) == 0)
+                e->logged = p;
+        free(text);
+    }
+    map_fini(&m.taken);
+    space_free(space);
+}
+
 static size_t
 place(const struct earlier_trial *e, const struct results *results)
 {
@@ -169,6 +258,7 @@ earlier_trials_gather(struct earlier_trials *all, const struct results *results,
     find_folders(all, folder);
     if (all->n > 0)
         qsort(all->items, all->n, sizeof *all->items, compare);
+    find_untold(all, log, folder);
     find_dropped(all, log);
     find_ends_told(all, results, concurrency);
     return all->failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;

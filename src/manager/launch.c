@@ -68,6 +68,7 @@ launch_open(struct launch *l, const struct runner_ops *kind,
             const struct experiment *x, struct err *err)
 {
     struct runner_setup setup = {.grace_ms = x->grace_ms,
+                                 .synced = x->sync.when == SYNC_ALWAYS,
                                  .max_output = x->max_output};
 
     l->runner = NULL;

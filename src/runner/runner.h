@@ -37,6 +37,7 @@ enum {
 struct runner_setup {
     const char *program_folder; /* of tunepipe's programs; borrowed */
     int64_t grace_ms;           /* between a trial's SIGTERM and its SIGKILL */
+    bool synced;                /* what a run leaves is on stable storage */
     uint64_t max_output;        /* bytes of each output of it; 0: no limit */
 };
 

@@ -261,8 +261,8 @@
 
 /* How the trial ended.  The wrapper writes it in the place of its number, when
  * no process of the trial is left, and renames the file.  Where no manager
- * lives that has the trial's reports, these and the file are synced before. Its
- * first line is one of
+ * lives that has the trial's reports, or with --synced 1, these and the file
+ * are synced before. Its first line is one of
  *
  *   exited CODE        0 to 255
  *   signalled NUMBER   the signal that ended the trial's first process
@@ -278,7 +278,6 @@
  *   system_us N
  *   reported N     bytes of the trial's metrics and of its stdout: a folder
  *   printed N      that holds less has lost some with the power
- *   wrapper PID STARTTIME
  *   memory_peak N  only of a trial in a control group of its own: the most
  *   oom_kills N    bytes it held, and how many of its processes the kernel
  *                  ended for want of memory
@@ -286,6 +285,7 @@
  *   told 15        only where it ended the trial because of a signal it got
  *   alone 1        only where no manager had the lease when it ended, or at any
  *                  time since it had got that signal
+ *   wrapper PID STARTTIME   the last: a text without is not whole
  *
  * Should it not be possible to write it for now, the wrapper waits.
  *
@@ -407,7 +407,7 @@
  *
  *   tunepipe-wrapper --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N
  *                    [--lease FIFO] [--cgroup FOLDER] [--limit-bytes N]
- *                    [--output-bytes N]
+ *                    [--output-bytes N] [--synced 0|1]
  *                    -- PROGRAM ARGUMENT...
  *
  * Without --lease it is TRIAL_LEASE in TRIAL_DIR.

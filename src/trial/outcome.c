@@ -68,6 +68,9 @@ read_number(const char *line, struct outcome *out)
                   {"reported ", &out->reported},
                   {"printed ", &out->printed}};
 
+    if (strncmp(line, "wrapper ", 8) == 0)
+        out->wrapper = strtoull(line + 8, NULL, 10);
+
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         size_t len = strlen(fields[i].name);
 
@@ -151,10 +154,23 @@ is_shorter(const char *folder, const char *name, uint64_t bytes)
     return shorter;
 }
 
+static bool
+has(const char *folder, const char *name)
+{
+    char *path = file_join(folder, name);
+    bool there = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return there;
+}
+
 bool
 outcome_is_torn(const char *folder, const struct outcome *o)
 {
-    return is_shorter(folder, TRIAL_METRICS, o->reported) ||
+    if (o->kind == OUTCOME_LOST)
+        return false;
+    return (o->wrapper == 0 && !has(folder, TRIAL_COMMAND)) ||
+           is_shorter(folder, TRIAL_METRICS, o->reported) ||
            is_shorter(folder, TRIAL_STDOUT, o->printed);
 }
 

@@ -32,14 +32,17 @@ struct outcome {
     uint64_t maxrss_kb, user_us, system_us;
     uint64_t memory_peak, oom_kills; /* of its control group; 0: not measured */
     uint64_t reported, printed;      /* bytes of its metrics and its stdout */
+    uint64_t wrapper; /* its number; 0: the text is not whole, or one of an
+                         earlier version */
 };
 
 /* Reads the exit file of a trial's folder.  -1 when there is one that makes no
  * sense; *out is then LOST. */
 int outcome_read(const char *folder, struct outcome *out, struct err *err);
 
-/* Whether the folder holds less than the trial had reported, or printed, when
- * it ended: the power was lost before that was on stable storage. */
+/* Whether the folder holds less of its end, or of what the trial had reported
+ * or printed by then, than there was: the power was lost before that was on
+ * stable storage. */
 bool outcome_is_torn(const char *folder, const struct outcome *o);
 
 /* Whether SIGHUP, SIGINT or SIGTERM ended the trial, as a batch system or a

@@ -228,14 +228,14 @@ format(const struct exitfile *f, const struct outcome *outcome, char *text,
     snprintf(text, size,
              "%s\nstarted_ns %lld\nended_ns %lld\nmaxrss_kb %ld\n"
              "user_us %lld\nsystem_us %lld\nreported %lld\nprinted %lld\n"
-             "wrapper %ld %llu\n%s%s%s%s",
+             "%s%s%s%swrapper %ld %llu\n",
              first, (long long)outcome->started_ns,
              (long long)outcome->ended_ns, used.ru_maxrss,
              (long long)microseconds(used.ru_utime),
              (long long)microseconds(used.ru_stime), bytes_of(f, TRIAL_METRICS),
-             bytes_of(f, TRIAL_STDOUT), (long)getpid(), f->start, group,
+             bytes_of(f, TRIAL_STDOUT), group,
              outcome->abandoned ? "abandoned 1\n" : "", told,
-             outcome->alone ? "alone 1\n" : "");
+             outcome->alone ? "alone 1\n" : "", (long)getpid(), f->start);
 }
 
 /* Makes a file anew that is not there any more, or that the trial has put

@@ -134,12 +134,14 @@ is_stopped(long ms)
  * pass is waited for, and told once. */
 static int
 tell_end(struct exitfile *f, struct lease *lease, const struct outcome *outcome,
-         const char *path)
+         const struct options *options)
 {
+    const char *path = options->dir;
     bool stopped = false;
 
     for (long pause_ms = 0;
-         exitfile_write(f, outcome, !lease_look(lease)) != 0;) {
+         exitfile_write(f, outcome, options->synced || !lease_look(lease)) !=
+         0;) {
         if (stopped || !errno_passes(errno))
             return cannot("cannot write " TRIAL_EXIT " in ", path);
         if (pause_ms == 0)
@@ -215,7 +217,7 @@ main(int argc, char **argv)
         exitfile_discard(&file);
         return TRIAL_WRAPPER_LATER;
     }
-    status = tell_end(&file, &lease, &outcome, options.dir);
+    status = tell_end(&file, &lease, &outcome, &options);
     outputs_close(&outputs);
     return status;
 }

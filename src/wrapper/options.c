@@ -19,7 +19,7 @@ refuse(const char *what, const char *value)
             ": %s '%s'; usage: " TRIAL_WRAPPER_PROGRAM
             " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N "
             "[--lease FIFO] [--cgroup FOLDER] [--limit-bytes N] "
-            "[--output-bytes N] -- PROGRAM ARGUMENT...\n",
+            "[--output-bytes N] [--synced 0|1] -- PROGRAM ARGUMENT...\n",
             what, value);
     return -1;
 }
@@ -68,6 +68,10 @@ parse_one(struct options *o, const char *name, const char *value)
         return parse_bytes(value, &o->limit_bytes)
                    ? 0
                    : refuse("--limit-bytes: expected 0 to 2^63-1, not", value);
+    else if (strcmp(name, "--synced") == 0)
+        return parse_bytes(value, &o->synced)
+                   ? 0
+                   : refuse("--synced: expected 0 or 1, not", value);
     else if (strcmp(name, "--output-bytes") == 0)
         return parse_bytes(value, &o->output_bytes)
                    ? 0

@@ -10,6 +10,7 @@ struct options {
     const char *cgroup;      /* NULL: none */
     long long limit_bytes;   /* of each process; 0: no limit */
     long long output_bytes;  /* of each output; 0: no limit */
+    long long synced;        /* 1: what it leaves is, in any case */
     char **program;          /* NULL-terminated, at least one element */
 };
 

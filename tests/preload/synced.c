@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* synced.so, preloaded: beside each command.log a file command.log.synced tells
- * how much of it was last put on stable storage, in decimal. */
+ * how much of it was last put on stable storage, in decimal; and so for
+ * results.jsonl. */
 #include <inttypes.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,8 +11,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NAME "/command.log"
 #define BESIDE ".synced"
+
+static int
+ends_with(const char *path, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+
+    return len >= n && memcmp(path + len - n, name, n) == 0;
+}
 
 static void
 tell(int fd, off_t size)
@@ -22,8 +30,8 @@ tell(int fd, off_t size)
 
     snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
     len = readlink(at, path, 4096);
-    if (len < (ssize_t)strlen(NAME) ||
-        memcmp(path + len - strlen(NAME), NAME, strlen(NAME)) != 0)
+    if (len < 0 || (!ends_with(path, (size_t)len, "/command.log") &&
+                    !ends_with(path, (size_t)len, "/results.jsonl")))
         return;
     memcpy(path + len, BESIDE, sizeof BESIDE);
     to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);

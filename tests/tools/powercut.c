@@ -2,13 +2,15 @@
 /* powercut SEED LOG RESULTS - leaves of a command log what the loss of power
  * may: all that its sync marks vouch for, or LOG.synced (see preload/synced.c)
  * where that is more, and of what stands behind that any blocks, in the places
- * of others zeros or what a disk had there before; of the results, which nobody
- * syncs, some of the last lines are lost.  Prints how many bytes are durable,
- * of how many. */
+ * of others zeros or what a disk had there before; of the results what stands
+ * behind RESULTS.synced, or some of it; with CUT_TRIALS set any part of the
+ * files in trials' folders, which nobody syncs then while a manager lives.
+ * Prints how many bytes are durable, of how many. */
 #include "core/err.h"
 #include "core/number.h"
 #include "log/log.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -19,7 +21,6 @@
 #include <unistd.h>
 
 #define BLOCK 512
-#define RESULTS_LOST 500 /* bytes, at most */
 
 static uint64_t state;
 
@@ -126,6 +127,47 @@ cut(int fd, uint64_t to)
         die("ftruncate");
 }
 
+static void
+lose_of_trial(const char *folder)
+{
+    static const char *const names[] = {"exit", "metrics", "stdout"};
+    char path[8192];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int fd;
+
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        fd = draw(4) == 0 ? open(path, O_RDWR) : -1;
+        if (fd < 0)
+            continue;
+        cut(fd, draw(2) == 0 ? 0 : draw(size_of(fd) + 1));
+        close(fd);
+    }
+}
+
+/* `results` lies beside them. */
+static void
+lose_of_trials(const char *results)
+{
+    char path[4096];
+    struct dirent **all;
+    int n;
+
+    snprintf(path, sizeof path, "%.*s/trials",
+             (int)(strrchr(results, '/') - results), results);
+    n = scandir(path, &all, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        char folder[4096 + 256];
+
+        snprintf(folder, sizeof folder, "%s/%s", path, all[i]->d_name);
+        if (all[i]->d_name[0] != '.')
+            lose_of_trial(folder);
+        free(all[i]);
+    }
+    if (n >= 0)
+        free(all);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -157,8 +199,12 @@ main(int argc, char **argv)
     close(fd);
     fd = open(argv[3], O_RDWR);
     size = size_of(fd);
-    at = draw(RESULTS_LOST);
-    cut(fd, at < size ? size - at : 0);
+    at = synced_of(argv[3]);
+    if (at < size)
+        cut(fd, at + draw(size - at + 1));
+    forget_synced(argv[3], at < size ? at : size);
     close(fd);
+    if (getenv("CUT_TRIALS") != NULL)
+        lose_of_trials(argv[3]);
     return 0;
 }

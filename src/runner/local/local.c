@@ -48,6 +48,7 @@ struct local {
     char *wrapper; /* the program's path */
     int64_t grace_ms;
     uint64_t max_output;
+    bool synced;
     struct orphans orphans; /* of trials that earlier managers started */
     const char *folder;     /* in which the leases lie; NULL: not settled */
     char *lease;            /* the path of ours; NULL: not made yet */
@@ -134,6 +135,7 @@ local_open(struct runner **out, const struct runner_setup *setup,
     l->base.fd = epoll_create1(EPOLL_CLOEXEC);
     l->grace_ms = setup->grace_ms;
     l->max_output = setup->max_output;
+    l->synced = setup->synced;
     l->wrapper = find_wrapper(setup->program_folder);
     if (l->base.fd < 0)
         rc = err_errno(err, ERR_SYSTEM, "cannot watch for the ends of trials");
@@ -351,11 +353,13 @@ start_wrapper(struct local_run *run, const char *home,
                                    l->lease,
                                    "--output-bytes",
                                    output,
+                                   "--synced",
+                                   l->synced ? "1" : "0",
                                    grouped ? "--cgroup" : "--limit-bytes",
                                    grouped ? task->cgroup : limit,
                                    "--"};
     const char *const *word = task->command;
-    size_t n = 16;
+    size_t n = 18;
     struct process_spawn how = {
         .argv = argv,
         .env = task->env,
