@@ -150,8 +150,10 @@ TEST_SO  := $(patsubst tests/plugins/%.c,$(B)/tests/plugins/%.so,\
             $(B)/tests/abi/released.so \
             $(patsubst tests/preload/%.c,$(B)/tests/preload/%.so,\
               $(wildcard tests/preload/*.c))
+FUSE     := $(shell $(PKG_CONFIG) --exists fuse3 2>/dev/null && echo fuse3)
 TOOLS    := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,\
-              $(wildcard tests/tools/*.c))
+              $(filter-out $(if $(FUSE),,%/farfs.c),\
+                $(wildcard tests/tools/*.c)))
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,\
               $(filter-out %/driver.c,$(wildcard tests/fuzz/*.c)))
 TORTURE  := $(if $(filter tsan fuzz,$(V)),,$(B)/tests/torture/run)
@@ -285,8 +287,10 @@ $(B)/tests/unit/run: $(TEST_OBJ) $(B)/tests/t.o $(B)/tests/cases.o \
 	    -ldl -lm
 $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< \
-	    $(B)/libtunepipe.a $(PKG_LIBS) -ldl -lm
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) $(TOOL_FLAGS) \
+	    -o $@ $< $(B)/libtunepipe.a $(TOOL_LIBS) $(PKG_LIBS) -ldl -lm
+$(B)/tests/tools/farfs: TOOL_FLAGS := $(shell $(PKG_CONFIG) --cflags $(FUSE))
+$(B)/tests/tools/farfs: TOOL_LIBS := $(shell $(PKG_CONFIG) --libs $(FUSE))
 TORTURE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/*.c))
 $(B)/tests/torture/run: $(TORTURE_OBJ) $(ALG_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm

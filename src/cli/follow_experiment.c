@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/hold.h"
 #include "history/folder.h"
 #include "log/log.h"
 #include "log/watch.h"
@@ -36,17 +37,19 @@ await_manager(const char *folder, struct err *err)
 {
     char *path = file_join(folder, FOLDER_EXPERIMENT);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    struct hold hold = {NULL};
     int rc;
 
-    free(path);
     if (fd < 0)
-        return err_errno(err, ERR_SYSTEM,
-                         "%s/" FOLDER_EXPERIMENT ": cannot open", folder);
-    do
-        rc = flock(fd, LOCK_SH);
-    while (rc != 0 && errno == EINTR);
-    close(fd);
-    return 0;
+        rc = err_errno(err, ERR_SYSTEM, "%s/" FOLDER_EXPERIMENT ": cannot open",
+                       folder);
+    else
+        rc = hold_wait(&hold, fd, path, LOCK_SH, err);
+    hold_drop(&hold);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return rc;
 }
 
 static int

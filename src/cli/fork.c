@@ -412,13 +412,37 @@ tell(FILE *out, const struct fork_report *r, const char *from,
             from, experiment ? "the new config.yml" : "the new log's head");
 }
 
+/* Where the log lies in a place of its own, that of a new folder does so beside
+ * it: *made. */
+static int
+follow_place(const char *from, const char *to, bool *made, struct err *err)
+{
+    char *place = log_place(from, err), *real = NULL;
+    char *directory = place == NULL ? NULL : file_folder(place);
+    int rc = place == NULL ? -1 : 0;
+
+    *made = rc == 0 && strcmp(place, from) != 0 && access(to, F_OK) != 0;
+    if (*made) {
+        rc = file_make_folder(to, err);
+        real = rc == 0 ? realpath(to, NULL) : NULL;
+        if (rc == 0)
+            rc = real == NULL || directory == NULL
+                     ? err_errno(err, ERR_SYSTEM, "%s", to)
+                     : log_place_make(real, directory, err);
+    }
+    free(real);
+    free(directory);
+    free(place);
+    return rc;
+}
+
 static int
 fork_it(const struct words *w, const char *from, const char *to, FILE *out,
         struct err *err)
 {
     struct log log = {
         .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
-    bool experiment = fork_folder_is_experiment(from);
+    bool experiment = fork_folder_is_experiment(from), placed = false;
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
     char *path = log_find(from, err);
     struct json *docs[2] = {NULL, NULL};
@@ -433,6 +457,7 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
     int rc = -1;
 
     if (path != NULL && paths != NULL &&
+        (!experiment || follow_place(from, to, &placed, err) == 0) &&
         read_changes(w, docs, &changes, err) == 0 &&
         (w->at_trial == NULL ||
          fork_find_end(path, w->at_trial, &setup.at, err) == 0))
@@ -441,6 +466,10 @@ fork_it(const struct words *w, const char *from, const char *to, FILE *out,
         rc = fork_folder_copy(from, to, setup.at, &changes, &report, err);
     if (rc == 0)
         tell(out, &report, from, to, experiment);
+    if (rc != 0 && placed) {
+        log_place_remove(to);
+        rmdir(to);
+    }
     fork_report_fini(&report);
     json_free(docs[0]);
     json_free(docs[1]);

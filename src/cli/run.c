@@ -194,6 +194,8 @@ print_text(struct page *page, const struct dry_run *r)
            experiment_direction(x), x->mode_from);
     if (x->overrides != NULL)
         print_overrides(x);
+    if (x->log_folder != NULL)
+        visible_printf(stdout, "the log would lie in %s\n", x->log_folder);
     fputs(buf_text(&page->out), stdout);
     if (r->ended != NULL)
         printf("\nthen no more: %s\n", r->ended);
@@ -325,6 +327,9 @@ static const char help[] =
     "                            the end), interval:MS or always\n"
     "  segmentSize: 8M           from which on the log goes on in another file\n"
     "  oldSegments: keep         or compress\n"
+    "  commandLogDirectory: /var/tmp/logs   where the log lies (default: in the\n"
+    "                            experiment's folder), such as a local disk\n"
+    "                            where that is on a network file system\n"
     "  constraints: [x < y, a + b <= 1]    hold of every trial's parameters\n"
     "  grace: 5s                 between SIGTERM and SIGKILL for a trial\n"
     "  stopValue: 0.95           the first final result as good ends it\n"

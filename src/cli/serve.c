@@ -14,6 +14,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/hold.h"
 #include "core/own.h"
 #include "core/problems.h"
 #include "core/process.h"
@@ -48,7 +49,8 @@ struct serving {
     const char *verb;
     char *folder; /* absolute */
     int lock_fd;  /* of the folder; -1 */
-    bool made;    /* the folder, by us */
+    struct hold hold;
+    bool made; /* the folder, by us */
     bool foreground;
     int patience; /* with another one's end, or its beginning: times to look */
     const char *config;
@@ -101,10 +103,9 @@ lock_folder(struct serving *s, struct err *err)
         return err_errno(err, ERR_CONFIG, "%s: cannot open", s->folder);
     if (own_check(s->folder, 0, err) != 0)
         return -1;
-    while (!s->foreground && flock(s->lock_fd, LOCK_EX) != 0)
-        if (errno != EINTR)
-            return err_errno(err, ERR_SYSTEM, "%s: cannot lock", s->folder);
-    return 0;
+    return s->foreground
+               ? 0
+               : hold_wait(&s->hold, s->lock_fd, s->folder, LOCK_EX, err);
 }
 
 static bool
@@ -256,7 +257,7 @@ await_other(struct serving *s)
     bool there = lives(s->folder);
 
     for (; fd >= 0 && !there && s->patience > 0; s->patience--) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        if (!hold_is_others(fd, HOLD_FLOCK))
             break;
         nanosleep(&pause, NULL);
         there = lives(s->folder);
@@ -546,6 +547,7 @@ serve(const char *verb, const char *folder, const char *config, bool foreground)
     }
     if (status != EXIT_DONE && s.made)
         rmdir(s.folder);
+    hold_drop(&s.hold);
     if (s.lock_fd >= 0)
         close(s.lock_fd);
     experiment_free(s.x);

@@ -171,14 +171,31 @@ target_of_words(const char *verb, int argc, char **argv, struct err *err)
     return target_folder(verb, argc == 2 ? argv[1] : NULL, err);
 }
 
+/* Says so where the folder's log lies elsewhere and is not there: what can be
+ * told without is told. */
+static void
+warn_of_log(const char *verb, const char *folder)
+{
+    struct err err = {0};
+    char *place = log_place(folder, &err);
+
+    if (place == NULL)
+        visible_printf(stderr, "tunepipe %s: warning: %s\n", verb, err.text);
+    free(place);
+}
+
 int
 target_run(const char *verb, int argc, char **argv, target_act *act,
            const void *words)
 {
     struct err err = {0};
     char *folder = target_of_words(verb, argc, argv, &err);
-    int rc = folder == NULL ? -1 : act(folder, words, &err);
+    int rc = -1;
 
+    if (folder != NULL) {
+        warn_of_log(verb, folder);
+        rc = act(folder, words, &err);
+    }
     free(folder);
     return verb_printed(verb, rc >= 0 ? rc : verb_fail(verb, &err));
 }
@@ -192,7 +209,12 @@ target_read(const char *verb, int argc, char **argv, target_act *act,
 
     if (argc != 2)
         return target_run(verb, argc, argv, act, words);
-    rc = is_trial(argv[1], &err) ? -1 : act(argv[1], words, &err);
+    if (is_trial(argv[1], &err)) {
+        rc = -1;
+    } else {
+        warn_of_log(verb, argv[1]);
+        rc = act(argv[1], words, &err);
+    }
     return verb_printed(verb, rc >= 0 ? rc : verb_fail(verb, &err));
 }
 

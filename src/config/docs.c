@@ -60,6 +60,10 @@ const struct key_doc key_docs[] = {
      "\"$ref\": \"#/$defs/size\""},
     {"oldSegments", "What becomes of the log's old files.",
      "\"enum\": [\"keep\", \"compress\", \"drop\", null]"},
+    {"commandLogDirectory",
+     "Where the log lies, such as on a disk of the machine; default: in the "
+     "experiment's folder.",
+     NULL},
     {"metrics", "Results from what a program prints.", NULL},
     {"metrics.pattern",
      "A POSIX extended regular expression for each line of "

@@ -41,6 +41,7 @@ experiment_fini(struct experiment *x)
     free(x->prepare_command.text);
     free(x->trial_folder);
     free(x->working_folder);
+    free(x->log_folder);
     free(x->import);
     free(x->metrics_pattern);
     wishes_fini(&x->wishes);

@@ -1096,6 +1096,7 @@ const struct key config_keys[] = {
      NULL},
     {"oldSegments", set_old_segments, OF(x.segments.old), KEY_DISPATCH, NULL,
      NULL, NULL},
+    HELD("commandLogDirectory", set_path, x.log_folder, 0),
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     {"checkpoints", set_map, 0, 0, NULL, NULL, checkpoints_keys},
     HELD("prepareCommand", set_command, x.prepare_command, 0),

@@ -23,6 +23,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/filesystem.h"
 #include "core/log.h"
 #include "core/stop_signals.h"
 #include "core/wake.h"
@@ -301,7 +302,10 @@ rotate_log(struct dispatcher *d)
         snapshotting_begin(d->snapshotting, d->arrivals);
         return;
     case LOGWRITER_HELD:
-        log_warning(d->log, "%s; tried again when the log has grown", err.text);
+        log_warning(d->log, "%s; %s", err.text,
+                    logwriter_has_segments(d->commandlog)
+                        ? "tried again when the log has grown"
+                        : "it stays one file");
         return;
     case LOGWRITER_FAILED:
         break;
@@ -859,6 +863,23 @@ start_companions(struct dispatcher *d)
     return d->companions == NULL ? -1 : 0;
 }
 
+/* Says what the file system of the log lacks. */
+static void
+tell_lacks(const struct dispatcher *d)
+{
+    const char *lacks = loglock_lacks(logwriter_lock(d->commandlog));
+    const char *folder = logwriter_folder(d->commandlog);
+    char name[FILESYSTEM_NAME_MAX];
+
+    if (lacks == NULL)
+        return;
+    filesystem_name(folder, name);
+    log_warning(d->log,
+                "%s: its file system (%s) has %s; commandLogDirectory puts the "
+                "log on a local disk",
+                folder, name, lacks);
+}
+
 /* Sets the log to sync and to be cut into segments as the setup says, and
  * prepares snapshots. */
 static int
@@ -870,10 +891,12 @@ follow_log(struct dispatcher *d, uint32_t head_sum)
         .commandlog = d->commandlog,
         .outbox = d->outbox,
         .head_sum = head_sum,
-        .writer = {s->folder, s->log_io, s->segments.old, &d->wake},
+        .writer = {logwriter_folder(d->commandlog), s->log_io, s->segments.old,
+                   &d->wake},
         .log = d->log,
     };
 
+    tell_lacks(d);
     for (int i = 0; i < 2; i++) {
         setup.queues[i] = d->lanes[i].queue;
         setup.unsavable[i] = side_proxy(d->session->sides[i]) != NULL ||

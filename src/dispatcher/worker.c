@@ -5,6 +5,7 @@
 #include "core/wake.h"
 #include "dispatcher/gauge.h"
 #include "dispatcher/queue.h"
+#include "log/lock.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,13 +15,13 @@ handle(struct worker *w, struct command *cmd)
 {
     size_t cost = cmd->cost;
 
-    atomic_store_explicit(w->slot, cmd->arrival, memory_order_relaxed);
+    lockslot_set(w->slot, cmd->arrival);
     if (w->job.handle(w->job.ctx, cmd, &w->err) != 0) {
         atomic_store(&w->failed, true);
         wake_signal(w->wake);
         return; /* the slot keeps that command's number */
     }
-    atomic_store_explicit(w->slot, 0, memory_order_relaxed);
+    lockslot_set(w->slot, 0);
     gauge_subtract(w->gauge, cost);
 }
 
@@ -41,7 +42,7 @@ work(void *arg)
 int
 worker_start(struct worker *w, struct queue *queue, struct worker_job job,
              struct gauge *gauge, const struct wake *wake,
-             _Atomic uint64_t *slot, struct err *err)
+             const struct lockslot *slot, struct err *err)
 {
     sigset_t all, before;
     int rc;

@@ -16,6 +16,7 @@
 
 struct command;
 struct gauge;
+struct lockslot;
 struct queue;
 struct wake;
 
@@ -32,7 +33,7 @@ struct worker {
     struct worker_job job;
     struct gauge *gauge;
     const struct wake *wake;
-    _Atomic uint64_t *slot;
+    const struct lockslot *slot;
     atomic_bool finished; /* the thread is about to end */
     atomic_bool failed;   /* `err` is set, and no more commands are handled */
     struct err err;
@@ -41,7 +42,7 @@ struct worker {
 /* Fills *w and starts the thread; everything is borrowed. */
 int worker_start(struct worker *w, struct queue *queue, struct worker_job job,
                  struct gauge *gauge, const struct wake *wake,
-                 _Atomic uint64_t *slot, struct err *err);
+                 const struct lockslot *slot, struct err *err);
 
 /* Behind queue_close(): waits for the thread's end. */
 void worker_join(struct worker *w);

@@ -22,7 +22,8 @@
  *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
  *   reruns/             what `tunepipe rerun` made, each like a trial's
- *   command.log         the dispatcher's
+ *   command.log         the dispatcher's; where it lies elsewhere
+ *   command.log.at      tells where: log/place.c
  *   dispatcher.log      what the dispatcher said on its standard error
  *   hooks.log           what hooks wrote: hooks.h
  *   report.html         made by `tunepipe report`

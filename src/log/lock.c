@@ -6,7 +6,9 @@
 #include "core/file.h"
 #include "core/process.h"
 #include "core/stop_signals.h"
+#include "log/place.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -44,20 +46,19 @@
 int
 lockfile_open(const char *folder)
 {
-    char *path = file_join(folder, LOCKFILE_NAME);
+    char *place = log_place(folder, NULL);
+    char *path = place == NULL ? NULL : file_join(place, LOCKFILE_NAME);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 
     free(path);
+    free(place);
     return fd;
 }
 
 bool
 lockfile_is_locked(int fd)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    return fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 &&
-           lock.l_type != F_UNLCK;
+    return fd >= 0 && hold_is_others(fd, HOLD_OFD);
 }
 
 bool
@@ -81,10 +82,28 @@ lockfile_read(const char *folder, struct lockfile *out)
 /* ---- the writer's ---- */
 
 void
+lockslot_write(const struct lockslot *s, uint64_t what)
+{
+    /* a crash is then told without what it came from */
+    if (pwrite(s->fd, &what, sizeof what, (off_t)s->offset) < 0)
+        return;
+}
+
+static void
+point_slots(struct loglock *l, int fd)
+{
+    for (size_t i = 0; i < LOCKFILE_SLOTS; i++)
+        l->slots[i] = (struct lockslot){&l->map->slots[i], fd,
+                                        offsetof(struct lockfile, slots) +
+                                            i * sizeof l->map->slots[0]};
+}
+
+void
 loglock_init(struct loglock *l)
 {
     *l = (struct loglock){.fd = -1, .asked_fd = -1};
     l->map = &l->spare;
+    point_slots(l, -1);
 }
 
 /* ---- who wants it ---- */
@@ -184,24 +203,31 @@ is_stopped(void)
 }
 
 /* Locks the file.  Waits also for a program that a writer had just started when
- * it was killed: it holds the lock until it calls exec. */
-static int
-lock_it(struct holder *h)
+ * it was killed: it holds the lock until it calls exec.  OTHERS: *err tells
+ * whose it is, or is as it was. */
+static enum hold_word
+lock_it(struct holder *h, struct hold *hold, const char *path, struct err *err)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct err why = {0};
+    enum hold_word word;
 
     h->until_ns = after_ms(PATIENCE_MS);
-    for (unsigned i = 0; fcntl(h->fd, F_OFD_SETLK, &lock) != 0; i++) {
+    for (unsigned i = 0;
+         (word = hold_take(hold, h->fd, path, HOLD_OFD, &why)) == HOLD_OTHERS &&
+         why.code == ERR_NONE;
+         i++) {
         look(h);
         if (clock_monotonic_ns() >= h->until_ns && !end_it(h))
-            return -1;
+            return word;
         if (is_stopped())
-            return -1;
+            return word;
         if (i % (ASK_MS / LOOK_MS) == 0)
             ask(h);
         poll(NULL, 0, LOOK_MS);
     }
-    return 0;
+    if (word != HOLD_TAKEN)
+        err_set(err, ERR_LOG, "%s", why.text);
+    return word;
 }
 
 /* Says in err who has the lock, and what to do. */
@@ -244,15 +270,20 @@ int
 loglock_take(struct loglock *l, const char *path, struct err *err)
 {
     struct holder h = {.process = -1};
-    int rc;
+    struct err why = {0};
+    enum hold_word word;
 
     l->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (l->fd < 0)
         return err_errno(err, ERR_LOG, "%s: cannot open", path);
     h.fd = l->fd;
-    rc = lock_it(&h) == 0 ? 0 : refuse(&h, path, err);
+    word = lock_it(&h, &l->hold, path, &why);
+    if (why.code != ERR_NONE && err != NULL)
+        *err = why;
+    else if (word == HOLD_OTHERS)
+        refuse(&h, path, err);
     forget_process(&h);
-    return rc;
+    return word == HOLD_TAKEN ? 0 : -1;
 }
 
 /* ---- who has it ---- */
@@ -270,15 +301,24 @@ watch(const char *path)
     return -1;
 }
 
+static bool
+is_mapped(const struct loglock *l)
+{
+    return l->map != &l->spare;
+}
+
 bool
 loglock_asked(struct loglock *l)
 {
     char events[512];
-    const struct lockfile_process asker = l->map->asker;
+    struct lockfile_process asker = l->map->asker;
     int process;
 
     while (read(l->asked_fd, events, sizeof events) > 0)
         ;
+    if (!is_mapped(l) && pread(l->fd, &asker, sizeof asker,
+                               offsetof(struct lockfile, asker)) < 0)
+        return false;
     process = process_open((pid_t)asker.pid, asker.start);
     if (process < 0)
         return false;
@@ -289,8 +329,35 @@ loglock_asked(struct loglock *l)
 void
 loglock_answer(struct loglock *l, uint64_t leaves)
 {
-    if (!is_leaving(l->map))
-        atomic_store(&l->map->leaves, leaves);
+    if (is_leaving(l->map))
+        return;
+    atomic_store(&l->map->leaves, leaves);
+    if (!is_mapped(l) && pwrite(l->fd, &leaves, sizeof leaves,
+                                offsetof(struct lockfile, leaves)) < 0)
+        return; /* who asks waits as long as for one that does not answer */
+}
+
+/* Whether it says that the file system has no shared mappings. */
+static bool
+lacks_mappings(int number)
+{
+    return number == ENODEV || number == ENOSYS || number == EOPNOTSUPP ||
+           number == EINVAL || number == EACCES;
+}
+
+const char *
+loglock_lacks(const struct loglock *l)
+{
+    bool unmapped = l->fd >= 0 && !is_mapped(l);
+
+    if (l->hold.note != NULL && unmapped)
+        return HOLD_LACKS ", nor shared mappings: " LOCKFILE_NAME HOLD_ENDING
+                          " stands for a lock, and each command is noted by a "
+                          "write";
+    if (l->hold.note != NULL)
+        return HOLD_LACKS ": " LOCKFILE_NAME HOLD_ENDING " stands for one";
+    return unmapped ? "no shared mappings: each command is noted by a write"
+                    : NULL;
 }
 
 /* The file is written, not only stretched: a full disk is told here and not by
@@ -310,9 +377,11 @@ loglock_map(struct loglock *l, const char *path, struct err *err)
         return err_errno(err, ERR_LOG, "%s: cannot write", path);
     map = mmap(NULL, sizeof *l->map, PROT_READ | PROT_WRITE, MAP_SHARED, l->fd,
                0);
-    if (map == MAP_FAILED)
+    if (map == MAP_FAILED && !lacks_mappings(errno))
         return err_errno(err, ERR_LOG, "%s: cannot map", path);
-    l->map = map;
+    if (map != MAP_FAILED)
+        l->map = map;
+    point_slots(l, map != MAP_FAILED ? -1 : l->fd);
     l->asked_fd = watch(path);
     return 0;
 }
@@ -320,10 +389,11 @@ loglock_map(struct loglock *l, const char *path, struct err *err)
 void
 loglock_release(struct loglock *l)
 {
-    if (l->map != &l->spare)
+    if (is_mapped(l))
         munmap(l->map, sizeof *l->map);
     if (l->asked_fd >= 0)
         close(l->asked_fd);
     if (l->fd >= 0)
         close(l->fd);
+    hold_drop(&l->hold);
 }

@@ -4,14 +4,19 @@
  * writer whose manager is gone make room for the next.  PROTOCOL.md, "The log",
  * "Begin slots" and "Taking over".
  *
- * The file is locked (F_OFD_SETLK) while its writer lives, and mapped. To
+ * The file is locked (core/hold.h) while its writer lives, and mapped; where
+ * its file system has no shared mappings what would be stored is written.  To
  * change its layout: raise the digit in the magic; a file of another version is
  * only ever locked, not read.  A writer's calls are made on the reader's thread
  * alone; only the slots are written by the workers. */
 #ifndef LOG_LOCK_H
 #define LOG_LOCK_H
 
+#include "core/hold.h"
+
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -61,11 +66,31 @@ bool lockfile_read(const char *folder, struct lockfile *out);
 
 /* ---- the writer's ---- */
 
+/* Where a worker says what it is at. */
+struct lockslot {
+    _Atomic uint64_t *at;
+    int fd;        /* of the file, where it cannot be mapped; else -1 */
+    size_t offset; /* there */
+};
+
+void lockslot_write(const struct lockslot *s, uint64_t what);
+
+/* Any one thread at a time. */
+static inline void
+lockslot_set(const struct lockslot *s, uint64_t what)
+{
+    atomic_store_explicit(s->at, what, memory_order_relaxed);
+    if (s->fd >= 0)
+        lockslot_write(s, what);
+}
+
 struct loglock {
-    int fd;       /* -1: no file */
+    int fd; /* -1: no file */
+    struct hold hold;
     int asked_fd; /* readable when a process asks for the lock; -1: none can */
-    struct lockfile *map; /* `spare` without a file */
+    struct lockfile *map; /* `spare` without a file, or a mapping of it */
     struct lockfile spare;
+    struct lockslot slots[LOCKFILE_SLOTS];
     struct lockfile before; /* what the last writer left in the file */
 };
 
@@ -79,6 +104,9 @@ int loglock_take(struct loglock *l, const char *path, struct err *err);
 /* Maps the locked file for writing; its content is moved to `before`. */
 int loglock_map(struct loglock *l, const char *path, struct err *err);
 void loglock_release(struct loglock *l);
+/* What the file's file system lacks, and what is done instead, in words; NULL:
+ * nothing. */
+const char *loglock_lacks(const struct loglock *l);
 
 /* When asked_fd is readable: whether a living process waits for the lock. */
 bool loglock_asked(struct loglock *l);

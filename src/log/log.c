@@ -5,6 +5,7 @@
 #include "core/crc32c.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/filesystem.h"
 #include "core/gzip.h"
 #include "core/number.h"
 #include "log/lock.h"
@@ -24,7 +25,8 @@
  *
  * Each segment is mapped when it is read; a compressed one is unpacked into a
  * file without a name first.  Pages that were read are given back, so that a
- * log of any size is read in the same memory.
+ * log of any size is read in the same memory.  On a far file system a segment
+ * is loaded instead (core/filesystem.h).
  *
  * While a log is read, its writer may seal command.log and begin another, and
  * old segments may be compressed.  So command.log is opened first, and stays
@@ -48,6 +50,7 @@ struct segment {
     char *path; /* of the file, as errors name it */
     int fd;
     const char *bytes; /* mapped; "" when empty */
+    bool loaded;       /* not the file is mapped, but memory it was read into */
     size_t len;
     size_t freed; /* pages before this offset were given back to the system */
     bool is_void;
@@ -214,13 +217,15 @@ read_head(struct segment *s, const char *folder, struct err *err)
 static int
 map_file(struct segment *s, size_t len, struct err *err)
 {
-    void *map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0);
+    bool loaded;
+    const char *map = filesystem_view(s->fd, len, s->path, &loaded, err);
 
-    if (map == MAP_FAILED)
-        return err_errno(err, ERR_LOG, "%s: cannot map", s->path);
+    if (map == NULL)
+        return -1;
     if (s->len > 0)
         munmap((void *)(uintptr_t)s->bytes, s->len);
     s->bytes = map;
+    s->loaded = loaded;
     s->len = len;
     s->freed = 0;
     return 0;
@@ -283,7 +288,7 @@ segment_give_back(struct segment *s, size_t end)
 {
     if (end < s->len)
         end = end / KEPT * KEPT;
-    if (end <= s->freed)
+    if (end <= s->freed || s->loaded)
         return;
     (void)madvise((void *)(uintptr_t)(s->bytes + s->freed), end - s->freed,
                   MADV_DONTNEED);
@@ -589,13 +594,10 @@ log_open(const char *path, unsigned flags, struct err *err)
 struct log_reader *
 log_open_in(const char *folder, unsigned flags, struct err *err)
 {
-    char *path = log_path(folder);
-    struct log_reader *l = NULL;
+    char *path = log_path(folder, err);
+    struct log_reader *l =
+        path == NULL ? NULL : open_log(path, flags, true, err);
 
-    if (path == NULL)
-        err_set(err, ERR_MEMORY, "%s: out of memory", folder);
-    else
-        l = open_log(path, flags, true, err);
     free(path);
     return l;
 }
@@ -1030,18 +1032,24 @@ log_lacks(const struct log_reader *l, struct err *err)
 #define FOLDER "an experiment's folder, with " LOG_NAME
 
 char *
-log_path(const char *folder)
+log_path(const char *folder, struct err *err)
 {
-    return file_join(folder, LOG_NAME);
+    char *place = log_place(folder, err), *path;
+
+    if (place == NULL)
+        return NULL;
+    path = file_join(place, LOG_NAME);
+    if (path == NULL)
+        err_set(err, ERR_MEMORY, "%s: out of memory", folder);
+    free(place);
+    return path;
 }
 
-/* Returns the path if it leads to a file, as it must; takes it. */
+/* Returns the path if it leads to a file, as it must; takes it, be it NULL. */
 static char *
 check_path(char *path, const char *expected, struct err *err)
 {
-    if (path == NULL) {
-        err_set(err, ERR_MEMORY, "out of memory");
-    } else if (access(path, F_OK) != 0) {
+    if (path != NULL && access(path, F_OK) != 0) {
         err_errno(err, ERR_LOG, "%s: cannot open, expected %s", path, expected);
         free(path);
         path = NULL;
@@ -1052,23 +1060,27 @@ check_path(char *path, const char *expected, struct err *err)
 char *
 log_find_in(const char *folder, struct err *err)
 {
-    return check_path(log_path(folder), FOLDER, err);
+    return check_path(log_path(folder, err), FOLDER, err);
 }
 
 char *
 log_find(const char *word, struct err *err)
 {
     struct stat st;
+    char *path;
 
     if (stat(word, &st) == 0 && S_ISDIR(st.st_mode))
         return log_find_in(word, err);
-    return check_path(strdup(word), "a command log or " FOLDER, err);
+    path = strdup(word);
+    if (path == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    return check_path(path, "a command log or " FOLDER, err);
 }
 
 bool
 log_is_void(const char *folder)
 {
-    char *path = log_path(folder);
+    char *path = log_path(folder, NULL);
     struct log_reader *l = path == NULL ? NULL : log_open(path, 0, NULL);
     bool yes = l != NULL && last_of(l)->is_void;
 
@@ -1090,16 +1102,26 @@ has_file(const char *folder, const char *name)
 bool
 log_was_left(const char *folder)
 {
-    if (has_file(folder, LOG_NAME))
-        return log_is_void(folder);
-    return has_file(folder, LOCKFILE_NAME) && !has_sealed(folder);
+    char *place = log_place(folder, NULL);
+    bool left = place != NULL &&
+                (has_file(place, LOG_NAME)
+                     ? log_is_void(place)
+                     : has_file(place, LOCKFILE_NAME) && !has_sealed(place));
+
+    free(place);
+    return left;
 }
 
 bool
 log_exists(const char *folder)
 {
-    return has_sealed(folder) ||
-           (has_file(folder, LOG_NAME) && !log_is_void(folder));
+    char *place = log_place(folder, NULL);
+    bool exists =
+        place != NULL && (has_sealed(place) ||
+                          (has_file(place, LOG_NAME) && !log_is_void(place)));
+
+    free(place);
+    return exists;
 }
 
 /* Makes the first of the folders earlier-1, earlier-2, ... that does not exist
@@ -1133,19 +1155,21 @@ make_aside(const char *folder, char name[LOG_ASIDE_MAX], struct err *err)
 int
 log_set_aside(const char *folder, char name[LOG_ASIDE_MAX], struct err *err)
 {
-    char *path = file_join(folder, LOCKFILE_NAME), *to = NULL;
+    char *place = log_place(folder, err), *to = NULL;
+    char *path = place == NULL ? NULL : file_join(place, LOCKFILE_NAME);
     struct loglock lock;
     int rc = -1;
 
     loglock_init(&lock);
-    if (path == NULL)
+    if (place != NULL && path == NULL)
         err_set(err, ERR_MEMORY, "%s: out of memory", folder);
-    else if (loglock_take(&lock, path, err) == 0)
+    else if (path != NULL && loglock_take(&lock, path, err) == 0)
         to = make_aside(folder, name, err);
     if (to != NULL)
-        rc = segments_move(folder, to, err);
+        rc = segments_move(place, to, err);
     loglock_release(&lock);
     free(path);
+    free(place);
     free(to);
     return rc;
 }

@@ -21,6 +21,7 @@
 #ifndef LOG_LOG_H
 #define LOG_LOG_H
 
+#include "log/place.h"
 #include "log/record.h"
 
 #include <stdbool.h>
@@ -32,9 +33,9 @@ struct log_reader;
 
 /* ---- which log ---- */
 
-/* FOLDER/command.log, whether it exists or not, to be freed; NULL: out of
- * memory. */
-char *log_path(const char *folder);
+/* command.log of the folder, there or in its place, whether it exists
+ * or not, to be freed; NULL: err tells. */
+char *log_path(const char *folder, struct err *err);
 /* The log that an operand of the command line means, the file itself or the
  * one in a folder, to be freed.  NULL: there is none, err says what was
  * expected. */

@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/filesystem.h"
 #include "core/file.h"
 #include "log/record.h"
 
@@ -282,15 +283,18 @@ map(struct repair *r, struct err *err)
     const char *path = r->setup->log;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
-    void *bytes = MAP_FAILED;
+    const char *bytes = NULL;
+    bool loaded;
 
     if (fd < 0)
         return err_errno(err, ERR_LOG, "%s: cannot open", path);
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        err_set(err, ERR_LOG, "%s: expected a file with a log", path);
+    else
+        bytes = filesystem_view(fd, (size_t)st.st_size, path, &loaded, err);
     close(fd);
-    if (bytes == MAP_FAILED)
-        return err_set(err, ERR_LOG, "%s: expected a file with a log", path);
+    if (bytes == NULL)
+        return -1;
     r->bytes = bytes;
     r->len = (size_t)st.st_size;
     return 0;

@@ -191,11 +191,14 @@ new_log(const char *folder, const struct logio *io, struct err *err)
 {
     struct logwriter *w = calloc(1, sizeof *w);
 
-    if (w == NULL || (folder != NULL && (w->folder = strdup(folder)) == NULL)) {
-        free(w);
+    if (w == NULL)
         err_set(err, ERR_MEMORY, "command log: out of memory");
-        return NULL;
+    else if (folder != NULL && (w->folder = log_place(folder, err)) == NULL) {
+        free(w);
+        w = NULL;
     }
+    if (w == NULL)
+        return NULL;
     loglock_init(&w->lock);
     w->on = folder != NULL;
     w->io = io != NULL ? io : &logio_system;
@@ -230,13 +233,13 @@ logwriter_create(const char *folder, const char *head, size_t head_len,
 
     if (w == NULL || folder == NULL)
         return w;
-    if (make_folder(folder, err) == 0 &&
-        open_both(w, folder, appendfile_create, err) == 0 &&
-        expect_none(folder, err) == 0 && begin(w, head, head_len, err) == 0 &&
-        sync_folder(w, err) == 0)
+    if (make_folder(w->folder, err) == 0 &&
+        open_both(w, w->folder, appendfile_create, err) == 0 &&
+        expect_none(w->folder, err) == 0 &&
+        begin(w, head, head_len, err) == 0 && sync_folder(w, err) == 0)
         return w;
     if (w->file != NULL)
-        remove_log(folder); /* we have made it, and it was not begun */
+        remove_log(w->folder); /* we have made it, and it was not begun */
     logwriter_free(w);
     return NULL;
 }
@@ -273,8 +276,8 @@ logwriter_reopen(const char *folder, const struct logio *io,
 
     if (w == NULL)
         return NULL;
-    if (open_both(w, folder, appendfile_open, err) != 0 ||
-        segments_mend(folder, err) != 0 || know_segment(w, err) != 0) {
+    if (open_both(w, w->folder, appendfile_open, err) != 0 ||
+        segments_mend(w->folder, err) != 0 || know_segment(w, err) != 0) {
         logwriter_free(w);
         return NULL;
     }
@@ -408,16 +411,22 @@ logwriter_take_back(struct logwriter *w)
     w->held = false;
 }
 
+const char *
+logwriter_folder(const struct logwriter *w)
+{
+    return w->folder;
+}
+
 struct loglock *
 logwriter_lock(struct logwriter *w)
 {
     return &w->lock;
 }
 
-_Atomic uint64_t *
-logwriter_slot(struct logwriter *w, int worker)
+const struct lockslot *
+logwriter_slot(const struct logwriter *w, int worker)
 {
-    return &w->lock.map->slots[worker];
+    return &w->lock.slots[worker];
 }
 
 /* ---- when a segment is long enough ---- */
@@ -426,6 +435,12 @@ void
 logwriter_set_segments(struct logwriter *w, uint64_t size)
 {
     w->size = size;
+}
+
+bool
+logwriter_has_segments(const struct logwriter *w)
+{
+    return w->size > 0;
 }
 
 void
@@ -662,6 +677,7 @@ struct rotation {
     char *log, *fresh, *old; /* command.log, command.log.new, command.N.log */
     struct appendfile *next;
     bool linked;
+    bool unlinkable; /* the file system has no hard links */
 };
 
 static int
@@ -740,8 +756,11 @@ put_in_place(const struct logwriter *w, struct rotation *r, struct err *err)
 {
     /* the link may be there, from a step that could not be undone */
     if (w->io->link(r->log, r->old) != 0 &&
-        !(errno == EEXIST && file_is_same(r->log, r->old)))
+        !(errno == EEXIST && file_is_same(r->log, r->old))) {
+        r->unlinkable =
+            errno == EOPNOTSUPP || errno == ENOSYS || errno == EPERM;
         return failed("make", r->old, err);
+    }
     r->linked = true;
     if (w->io->rename(r->fresh, r->log) != 0)
         return failed("replace", r->log, err);
@@ -813,6 +832,8 @@ logwriter_rotate(struct logwriter *w, uint64_t last_arrival, uint64_t frames,
         err_place(err, LOG_NAME ": cannot begin segment %" PRIu64,
                   w->segment + 1);
         w->retry = appendfile_size(w->file) + w->size / 4;
+        if (r.unlinkable)
+            w->size = 0;
         w->presynced = false;
     }
     clean_up(w, &r, status == LOGWRITER_OK);

@@ -14,7 +14,6 @@
 #include "log/lock.h"
 #include "log/record.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +80,7 @@ bool logwriter_hurried(const struct logwriter *w);
 /* Sets the length from which on a segment is long enough; 0, the default:
  * never. Before logwriter_follow(). */
 void logwriter_set_segments(struct logwriter *w, uint64_t size);
+bool logwriter_has_segments(const struct logwriter *w);
 /* Raises that length to that of a snapshot; it never falls. */
 void logwriter_grow_limit(struct logwriter *w, uint64_t at_least);
 /* The number of the segment that command.log is, from 1 on. */
@@ -94,8 +94,8 @@ bool logwriter_is_overlong(const struct logwriter *w);
  * waits for the disk.  last_arrival, frames: number of the last input, and how
  * many of the inputs were the manager's frames.  OK: logwriter_segment() is one
  * more.  HELD: nothing has changed, err tells why; it is due again when the log
- * has grown by a quarter of its limit.  FAILED: nothing can be appended any
- * more. */
+ * has grown by a quarter of its limit, or never where there are no hard links.
+ * FAILED: nothing can be appended any more. */
 enum logwriter_status logwriter_rotate(struct logwriter *w,
                                        uint64_t last_arrival, uint64_t frames,
                                        struct err *err);
@@ -118,12 +118,14 @@ int logwriter_sync(struct logwriter *w, struct err *err);
  * failure. */
 int logwriter_finish(struct logwriter *w, struct err *err);
 
+/* The folder in which the log lies; NULL: none is written. */
+const char *logwriter_folder(const struct logwriter *w);
 /* The lock, for loglock_asked() and loglock_answer(): whether another process
  * wants to write the log. */
 struct loglock *logwriter_lock(struct logwriter *w);
 
 /* The slot in the lock file where a worker writes the arrival number before it
  * calls a plugin, and 0 after; LOCKFILE_DEFAULT or LOCKFILE_ASSESSOR. */
-_Atomic uint64_t *logwriter_slot(struct logwriter *w, int worker);
+const struct lockslot *logwriter_slot(const struct logwriter *w, int worker);
 
 #endif

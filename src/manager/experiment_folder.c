@@ -8,9 +8,11 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/folder.h"
+#include "core/hold.h"
 #include "core/passing.h"
 #include "core/process.h"
 #include "json.h"
+#include "log/log.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
 
@@ -18,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,20 +200,39 @@ read_pid(const struct experiment_folder *f)
     return pid;
 }
 
-/* Takes the folder's lock.  When the manager is gone another process may hold
+#define LOOK_MS 10
+#define LOOKS 100 /* that others may take */
+
+/* Takes the folder's lock.  When there is no manager another process may hold
  * it for a moment: one that the manager was about to start, or one that looks
  * whether it lives. */
 static int
-take_lock(const struct experiment_folder *f, struct err *err)
+take_lock(struct experiment_folder *f, struct err *err)
 {
-    long pid;
+    char *path = file_join(f->path, FOLDER_EXPERIMENT);
+    struct err why = {0};
+    enum hold_word word;
+    long pid = 0;
 
-    if (flock(f->lock_fd, LOCK_EX | LOCK_NB) == 0)
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    for (int i = 0;
+         (word = hold_take(&f->hold, f->lock_fd, path, HOLD_FLOCK, &why)) ==
+             HOLD_OTHERS &&
+         why.code == ERR_NONE && i < LOOKS && (pid = read_pid(f)) <= 0;
+         i++)
+        poll(NULL, 0, LOOK_MS);
+    if (word == HOLD_OTHERS && why.code == ERR_NONE) {
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+            word = hold_wait(&f->hold, f->lock_fd, path, LOCK_EX, &why) == 0
+                       ? HOLD_TAKEN
+                       : HOLD_FAILED;
+    }
+    free(path);
+    if (word == HOLD_TAKEN)
         return 0;
-    pid = read_pid(f);
-    if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH &&
-        flock(f->lock_fd, LOCK_EX) == 0)
-        return 0;
+    if (why.code != ERR_NONE)
+        return err_set(err, why.code, "%s", why.text);
     return err_set(err, ERR_SYSTEM,
                    "%s: its manager lives (process %ld), expected a folder "
                    "that nobody runs: tunepipe stop, or kill %ld, ends it",
@@ -272,7 +294,8 @@ experiment_folder_open(struct experiment_folder *f, const char *path,
     f->id = strrchr(f->path, '/') + 1;
     if (open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0)
         return -1;
-    if (take_lock(f, err) != 0 || write_pid(f, err) != 0 ||
+    if (take_lock(f, err) != 0 || log_place_claim(f->path, err) != 0 ||
+        write_pid(f, err) != 0 ||
         open_part(f, FOLDER_RESULTS, O_RDWR | O_CREAT | O_APPEND,
                   &f->results_fd, err) != 0 ||
         cut_results(f, err) != 0 ||
@@ -315,10 +338,12 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
                   &f->results_fd, err) != 0 ||
         open_part(f, FOLDER_DISPATCHER_LOG, O_WRONLY | O_CREAT | O_APPEND,
                   &f->log_fd, err) != 0 ||
+        (x->log_folder != NULL &&
+         log_place_make(f->path, x->log_folder, err) != 0) ||
         write_experiment(f, x, seed, err) != 0 ||
-        open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0)
+        open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0 ||
+        take_lock(f, err) != 0)
         return -1;
-    flock(f->lock_fd, LOCK_EX | LOCK_NB);
     reserve_summary(f);
     return write_pid(f, err);
 }
@@ -326,6 +351,7 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
 void
 experiment_folder_remove(const struct experiment_folder *f)
 {
+    log_place_remove(f->path);
     folder_remove(f->path);
     if (f->made != NULL)
         rmdir(f->made);
@@ -339,6 +365,7 @@ experiment_folder_close(struct experiment_folder *f)
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);
+    hold_drop(&f->hold);
     free(f->path);
     free(f->made);
     f->path = f->made = NULL;

@@ -8,6 +8,7 @@
 #define MANAGER_EXPERIMENT_FOLDER_H
 
 #include "core/buf.h"
+#include "core/hold.h"
 #include "history/folder.h"
 
 #include <stdbool.h>
@@ -23,9 +24,10 @@ struct experiment_folder {
     const char *id; /* the last part of path */
     uint64_t seed;  /* the experiment's */
     int lock_fd, results_fd, log_fd;
-    char *made;      /* the working folder that was made for it; NULL: none */
-    int summary_fd;  /* room for summary.json, without a name; -1: none */
-    struct buf held; /* lines of results that could not be written yet */
+    struct hold hold; /* by lock_fd */
+    char *made;       /* the working folder that was made for it; NULL: none */
+    int summary_fd;   /* room for summary.json, without a name; -1: none */
+    struct buf held;  /* lines of results that could not be written yet */
 };
 
 #define EXPERIMENT_FOLDER_CLOSED                                        \

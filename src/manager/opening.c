@@ -5,6 +5,8 @@
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/filesystem.h"
+#include "core/hold.h"
 #include "core/stop_signals.h"
 #include "manager/commands.h"
 #include "manager/machine.h"
@@ -376,6 +378,24 @@ is_nni(const char *command, const char *cwd)
     return command != NULL && plain_command_is_nni(command, cwd);
 }
 
+/* Says what the folder's file system lacks.  What that of the log does, the
+ * dispatcher says. */
+static void
+tell_lacks(struct manager *m)
+{
+    char name[FILESYSTEM_NAME_MAX];
+
+    if (m->folder.hold.note == NULL)
+        return;
+    filesystem_name(m->folder.path, name);
+    progress_warn(&m->progress,
+                  "tunepipe: warning: %s: its file system (%s) has " HOLD_LACKS
+                  ": " FOLDER_EXPERIMENT HOLD_ENDING
+                  ", which names process and "
+                  "machine, stands for one",
+                  m->folder.path, name);
+}
+
 /* What trials are launched with; the folder is open. */
 static void
 tell_launch(struct manager *m)
@@ -490,6 +510,7 @@ manager_open(struct manager *m, struct err *err)
     m->outcome->folder = strdup(m->folder.path);
     progress_say(&m->progress, "tunepipe: experiment %s in %s", m->folder.id,
                  m->folder.path);
+    tell_lacks(m);
     if (begin_resources(m, err) != 0)
         return -1;
     return m->options->resume != NULL ? restore(m, err)

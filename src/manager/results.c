@@ -5,6 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/grow.h"
+#include "core/hold.h"
 #include "history/folder.h"
 #include "json.h"
 #include "manager/budget.h"
@@ -21,7 +22,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #define NOWHERE SIZE_MAX
@@ -376,7 +376,7 @@ is_locked(const struct results *r)
 {
     char *path = file_join(r->folder, FOLDER_EXPERIMENT);
     int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
+    bool locked = fd >= 0 && hold_is_others(fd, HOLD_FLOCK);
 
     if (fd >= 0)
         close(fd);

@@ -564,9 +564,9 @@ begin(struct fork *f, struct err *err)
 {
     struct record r;
 
-    f->path = log_path(f->setup->folder);
+    f->path = log_path(f->setup->folder, err);
     if (f->path == NULL)
-        return err_set(err, ERR_MEMORY, "fork: out of memory");
+        return -1;
     f->file = log_open(f->setup->path, LOG_WHOLE | LOG_KEEP, err);
     if (f->file == NULL || log_read_head(f->file, &r, err) != 0 ||
         fork_head(f, &r, err) != 0 || make_file(f, err) != 0)

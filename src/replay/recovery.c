@@ -64,8 +64,8 @@ int
 recovery_run(const struct recovery_setup *setup, struct logwriter *log,
              struct recovery *out, struct err *err)
 {
-    _Atomic uint64_t *slots[2] = {logwriter_slot(log, SENDER_DEFAULT),
-                                  logwriter_slot(log, SENDER_ASSESSOR)};
+    const struct lockslot *slots[2] = {logwriter_slot(log, SENDER_DEFAULT),
+                                       logwriter_slot(log, SENDER_ASSESSOR)};
     struct replay_setup replay = {
         .path = setup->path,
         .from_snapshot = !setup->from_front,

@@ -32,7 +32,6 @@
 #include "replay/skips.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,10 +151,10 @@ load_side(struct replay *r, const struct snapshot *s, enum sender side,
     int rc;
 
     if (has_slot)
-        atomic_store(r->setup->slots[side], LOCKFILE_LOADING);
+        lockslot_set(r->setup->slots[side], LOCKFILE_LOADING);
     rc = session_load(r->session, side, &in, err);
     if (has_slot)
-        atomic_store(r->setup->slots[side], 0);
+        lockslot_set(r->setup->slots[side], 0);
     if (rc != 0)
         return -1;
     r->have[side] = s->arrival;
@@ -324,10 +323,10 @@ handle_command(struct replay *r, enum sender side, const struct command *cmd)
         stands_for(r, cmd->arrival, side))
         return;
     if (r->setup->slots != NULL)
-        atomic_store(r->setup->slots[side], cmd->arrival);
+        lockslot_set(r->setup->slots[side], cmd->arrival);
     rc = call(r, side, cmd, barred);
     if (r->setup->slots != NULL)
-        atomic_store(r->setup->slots[side], 0);
+        lockslot_set(r->setup->slots[side], 0);
     r->failed[side] = rc != 0;
 }
 

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct lockslot;
+
 struct dispatcher_left;
 struct err;
 struct explainer;
@@ -70,7 +72,7 @@ struct replay_setup {
     const struct explainer *explainer;
     /* The workers' slots of the lock file, by sender, kept as a dispatcher's
      * workers keep them; NULL: there are none. */
-    _Atomic uint64_t *const *slots;
+    const struct lockslot *const *slots;
     /* Receives the session and the rest, which are then the caller's; NULL:
      * they are freed. */
     struct replay_rest *rest;

@@ -4,8 +4,10 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/hold.h"
 #include "history/folder.h"
 #include "history/history.h"
+#include "log/log.h"
 #include "log/record.h"
 #include "store/columns.h"
 #include "store/lines.h"
@@ -428,19 +430,14 @@ add_new(struct index *ix, struct store *s, struct index_report *out,
 }
 
 static int
-lock_folder(const struct index *ix, struct err *err)
+lock_folder(const struct index *ix, struct hold *hold, struct err *err)
 {
     int fd = open(ix->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc;
 
     if (fd < 0)
         return err_errno(err, ERR_CONFIG, "%s: cannot open", ix->folder);
-    do
-        rc = flock(fd, LOCK_EX);
-    while (rc != 0 && errno == EINTR);
-    if (rc == 0)
+    if (hold_wait(hold, fd, ix->path, LOCK_EX, err) == 0)
         return fd;
-    err_errno(err, ERR_SYSTEM, "%s: cannot lock", ix->folder);
     close(fd);
     return -1;
 }
@@ -587,18 +584,25 @@ int
 index_update(struct index *ix, enum index_how how, struct index_report *out,
              struct err *err)
 {
+    struct hold hold;
     struct err own;
+    char *place;
     int lock, rc;
 
     *out = (struct index_report){0};
     if (err == NULL)
         err = &own;
-    lock = lock_folder(ix, err);
+    place = log_place(ix->folder, err);
+    if (place == NULL)
+        return -1; /* one cannot be reached: it would be taken for none */
+    free(place);
+    lock = lock_folder(ix, &hold, err);
     if (lock < 0)
         return -1;
     rc = update_old(ix, how, out, err);
     if (rc == 1)
         rc = build(ix, out, err);
+    hold_drop(&hold);
     close(lock);
     return rc;
 }

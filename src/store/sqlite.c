@@ -3,8 +3,10 @@
 
 #include "core/err.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,21 @@ create(const char *path, struct err *err)
     return 0;
 }
 
+/* Where there are none nobody can lock the database, neither its one writer,
+ * which has a lock of its own (index.h), nor others. */
+static bool
+has_locks(const char *path)
+{
+    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool has = fd < 0 || fcntl(fd, F_OFD_GETLK, &whole) == 0 ||
+               (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP);
+
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
 static struct sql_db *
 open_db(const char *path, enum sql_open how, struct err *err)
 {
@@ -74,9 +91,10 @@ open_db(const char *path, enum sql_open how, struct err *err)
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    rc = sqlite3_open_v2(
-        path, &db->handle,
-        how == SQL_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE, NULL);
+    rc = sqlite3_open_v2(path, &db->handle,
+                         how == SQL_READ ? SQLITE_OPEN_READONLY
+                                         : SQLITE_OPEN_READWRITE,
+                         has_locks(path) ? NULL : "unix-none");
     if (rc == SQLITE_OK)
         rc = sqlite3_busy_timeout(db->handle, BUSY_MS);
     if (rc == SQLITE_OK)

@@ -87,7 +87,7 @@ main(int argc, char **argv)
         die("usage: segment LOG FOLDER SIZE");
     c.folder = argv[2];
     from = log_open(argv[1], LOG_KEEP, &err);
-    path = log_path(c.folder);
+    path = log_path(c.folder, &err);
     if (from == NULL || path == NULL || file_make_folder(c.folder, &err) != 0)
         die(err.text);
     buf_init(&c.bytes, (size_t)1 << 30);

@@ -104,7 +104,7 @@ TEST(commandlog_without_a_folder_is_a_no_op)
     CHECK_EQ(logwriter_sync(l, &err), 0);
     CHECK(logwriter_slot(l, SENDER_DEFAULT) !=
           logwriter_slot(l, SENDER_ASSESSOR));
-    atomic_store(logwriter_slot(l, SENDER_ASSESSOR), 7);
+    lockslot_set(logwriter_slot(l, SENDER_ASSESSOR), 7);
     logwriter_free(l);
     logwriter_free(NULL);
 }
@@ -305,7 +305,7 @@ TEST(commandlog_never_touches_a_log_that_is_there)
 
     put_in(l, 1, "4");
     CHECK_EQ(logwriter_flush(l, &err), 0);
-    atomic_store(logwriter_slot(l, SENDER_DEFAULT), 11);
+    lockslot_set(logwriter_slot(l, SENDER_DEFAULT), 11);
     logwriter_free(l);
     CHECK(create("log", &err) == NULL);
     CHECK_STR(err.text, "log/command.log: an experiment is recorded there "
@@ -327,13 +327,13 @@ TEST(commandlog_begins_with_free_slots)
     struct err err;
     struct logwriter *l = create("log", &err);
 
-    atomic_store(logwriter_slot(l, SENDER_DEFAULT), 11);
-    atomic_store(logwriter_slot(l, SENDER_ASSESSOR), 12);
+    lockslot_set(logwriter_slot(l, SENDER_DEFAULT), 11);
+    lockslot_set(logwriter_slot(l, SENDER_ASSESSOR), 12);
     logwriter_free(l);
     CHECK_EQ(unlink("log/command.log"), 0);
     l = create("log", &err);
-    CHECK_EQ(atomic_load(logwriter_slot(l, SENDER_DEFAULT)), 0);
-    CHECK_EQ(atomic_load(logwriter_slot(l, SENDER_ASSESSOR)), 0);
+    CHECK_EQ(atomic_load(logwriter_slot(l, SENDER_DEFAULT)->at), 0);
+    CHECK_EQ(atomic_load(logwriter_slot(l, SENDER_ASSESSOR)->at), 0);
     logwriter_free(l);
 }
 
