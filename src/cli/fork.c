@@ -202,8 +202,10 @@ share_checkpoints(const char *from, const char *to, struct jval line,
         new = file_join(all, trial);
         rc = new == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                          : file_make_folder(all, err);
-        if (rc == 0)
-            rc = folder_link(old, new, err);
+        if (rc == 0 && folder_link(old, new, NULL) != 0) {
+            folder_remove(new); /* no links there, or too many */
+            rc = folder_copy(old, new, err);
+        }
     }
     free(all);
     free(old);

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -103,14 +104,26 @@ is_unseen(const struct note *n)
            strcmp(n->space, us.space) != 0;
 }
 
+/* In doubt it lives: a process may not be looked at for want of files. */
 static bool
 is_left_behind(const struct note *n)
 {
-    int process = is_unseen(n) ? -1 : process_open(n->pid, n->start);
+    uint64_t start;
+    bool ended;
+    int process;
 
+    if (is_unseen(n))
+        return false;
+    if (kill(n->pid, 0) != 0 && errno == ESRCH)
+        return true;
+    start = process_start(n->pid);
+    if (start != 0 && start != n->start)
+        return true;
+    process = process_open(n->pid, n->start);
+    ended = process >= 0 && process_ended(process);
     if (process >= 0)
         close(process);
-    return process < 0 && !is_unseen(n);
+    return ended;
 }
 
 static void

@@ -7,11 +7,15 @@
  * when something was written.  Another file gets the log's name when a segment
  * is sealed, and when a void log is set aside, then with a moment between in
  * which there is none: the folder tells of either, and the new file is watched
- * from then on. */
+ * from then on.
+ *
+ * Of what another machine writes to a far file system inotify(7) does not tell:
+ * there a second without an event counts as one. */
 #include "log/watch.h"
 
 #include "core/err.h"
 #include "core/file.h"
+#include "core/filesystem.h"
 #include "log/lock.h"
 
 #include <errno.h>
@@ -26,12 +30,14 @@
 /* how often the lock is looked at when its file was closed */
 #define LOOKS 10
 #define LOOK_MS 20 /* pause between two looks */
+#define FAR_MS 1000
 
 struct log_watch {
     char *log;
     int events, lock;
     int folder_watch, lock_watch;
     int looks;
+    bool far;
 };
 
 /* Watches the file that now has the log's name; called for each such file. */
@@ -52,6 +58,7 @@ watch_lock(struct log_watch *w, const char *path, struct err *err)
         return errno == ENOENT
                    ? 0
                    : err_errno(err, ERR_LOG, "%s: cannot open", path);
+    w->far = filesystem_is_far(w->lock);
     w->lock_watch = inotify_add_watch(w->events, path, IN_CLOSE_WRITE);
     if (w->lock_watch < 0)
         return err_errno(err, ERR_LOG, "%s: cannot watch", path);
@@ -146,13 +153,15 @@ log_watch_wait(struct log_watch *w, struct err *err)
 
         if (!lockfile_is_locked(w->lock))
             return LOG_WATCH_GONE;
-        n = poll(fds, 2, w->looks > 0 ? LOOK_MS : -1);
+        n = poll(fds, 2, w->looks > 0 ? LOOK_MS : w->far ? FAR_MS : -1);
         if (n < 0 && errno != EINTR) {
             err_errno(err, ERR_SYSTEM, "poll");
             return LOG_WATCH_FAILED;
         }
         if (n > 0 && fds[1].revents & (POLLERR | POLLNVAL))
             return LOG_WATCH_DEAF;
+        if (n == 0 && w->looks == 0)
+            return LOG_WATCH_MORE;
         w->looks -= n == 0;
         if (n > 0 && fds[0].revents & POLLIN)
             return read_events(w, err) == 0 ? LOG_WATCH_MORE : LOG_WATCH_FAILED;

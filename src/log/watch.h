@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* watch.h - waits for a log to grow, and notices when its writer is gone.
- * inotify(7) tells of both; nothing is looked at while nothing happens.  One
- * thread. */
+ * inotify(7) tells of both; nothing is looked at while nothing happens, but on
+ * far file systems.  One thread. */
 #ifndef LOG_WATCH_H
 #define LOG_WATCH_H
 

@@ -204,6 +204,46 @@ E
 }
 on_far "changes that another client sees late" late late
 
+# What another machine writes is followed, and its end is seen.
+followed() {
+    waiting && there || return
+    (
+        cd ../there && unshare -pf "$T" log --follow "$dir" > ../log 2> ../err &
+        follower=$!
+        (meanwhile 'grep -q " GE" ../log' $follower) || exit
+        : > ../far/go
+        wait $follower
+    ) && wait "$manager" && "$T" log "$dir" | cmp - ../log
+}
+on_far "a log that another machine writes" followed nolock
+
+# Trials wait for answers, which is one FIFO, and lock that.
+in_step() {
+    experiment 'maxTrialNumber: 3' 'assessor: {name: medianstop, classArgs: {start_step: 1}}' << 'E'
+for value in 1 2 3; do
+    tunepipe trial report --sync $((value * (TUNEPIPE_PARAMETER_ID + 1)))
+    status=$?
+    [ $status = 0 ] || break
+done
+tunepipe trial report --final "$value"
+echo $status >> "$HERE/statuses"
+E
+    run 0 && has statuses 7 && replays
+}
+on_far "reports that wait for an answer" in_step nolock nomap
+
+asked() {
+    experiment 'trainingService: {platform: client}' 'maxTrialNumber: 3' < /dev/null
+    sed -i '/^trialCommand/d' e.yml
+    dir=study
+    for n in 0 1 2; do
+        "$T" ask study --config e.yml > one && "$T" tell study $n $n > out || return
+    done
+    "$T" stop study > out 2>&1
+    looked_at 3 && [ -z "$(ls -d study*held study/*held 2>&-)" ]
+}
+on_far "a study" asked nolock nomap
+
 # fails ERRNO: what concerns the log does so, from a trial's end on.
 fails() {
     experiment 'maxTrialNumber: 2' << 'E'
