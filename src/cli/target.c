@@ -259,8 +259,9 @@ explain(const struct results *r, const char *folder, struct err *err)
     case RESULTS_RUNNING:
         err_set(err, ERR_SYSTEM,
                 "%s: its manager lives and does not listen: it has only just "
-                "begun, is about to end, or said why when it began; its "
-                "process is in manager.pid there",
+                "begun, is about to end, runs on another machine, which alone "
+                "can ask it, or said why when it began; its process is in "
+                "manager.pid there",
                 r->id);
         break;
     case RESULTS_DIED:

@@ -54,7 +54,7 @@ compare(const void *va, const void *vb)
 /* The place of a parameter in the search space.  A name may itself hold a '/':
  * the shortest part that the space has counts. */
 static uintptr_t
-log_place(const struct map *places, const char *name)
+place_of(const struct map *places, const char *name)
 {
     const char *end = name;
     void *place;
@@ -103,7 +103,7 @@ columns_sort(struct columns *c, const char *folder, struct err *err)
     if (rc == 0) {
         for (size_t i = 0; i < c->n; i++)
             placed[i] =
-                (struct placed){c->names[i], log_place(&places, c->names[i])};
+                (struct placed){c->names[i], place_of(&places, c->names[i])};
         qsort(placed, c->n, sizeof *placed, compare);
         for (size_t i = 0; i < c->n; i++)
             c->names[i] = placed[i].name;
