@@ -152,8 +152,8 @@ struct experiment {
     enum early_stopped early_stopped; /* ours; default STOPPED_LATEST */
     struct sync_policy sync;          /* ours: of the command log */
     struct segment_policy segments;   /* ours: of the command log */
-    char *log_folder; /* ours: commandLogDirectory, absolute; NULL: the log
-                         lies in the experiment's folder */
+    char *log_folder;      /* ours: commandLogDirectory, absolute; NULL: the log
+                              lies in the experiment's folder */
     int64_t grace_ms;      /* ours: between a trial's SIGTERM and its SIGKILL */
     char *metrics_pattern; /* ours: a checked extended regular expression with
                               at least one group; NULL: none */

@@ -43,11 +43,13 @@ struct note {
     uint64_t start;
 };
 
-/* Whether the error says that the file system has no locks. */
+/* Whether the error says that the file system has no locks; EBADF: none for
+ * what can only be read, such as a folder. */
 static bool
 lacks_locks(int number)
 {
-    return number == ENOLCK || number == ENOSYS || number == EOPNOTSUPP;
+    return number == ENOLCK || number == ENOSYS || number == EOPNOTSUPP ||
+           number == EBADF;
 }
 
 /* ---- notes ---- */

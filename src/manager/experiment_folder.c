@@ -205,7 +205,7 @@ read_pid(const struct experiment_folder *f)
 
 /* Takes the folder's lock.  When there is no manager another process may hold
  * it for a moment: one that the manager was about to start, or one that looks
- * whether it lives. */
+ * whether it lives.  NFS locks only what is open for writing. */
 static int
 take_lock(struct experiment_folder *f, struct err *err)
 {
@@ -292,7 +292,7 @@ experiment_folder_open(struct experiment_folder *f, const char *path,
     if (f->path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     f->id = strrchr(f->path, '/') + 1;
-    if (open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0)
+    if (open_part(f, FOLDER_EXPERIMENT, O_RDWR, &f->lock_fd, err) != 0)
         return -1;
     if (take_lock(f, err) != 0 || log_place_claim(f->path, err) != 0 ||
         write_pid(f, err) != 0 ||
@@ -341,7 +341,7 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
         (x->log_folder != NULL &&
          log_place_make(f->path, x->log_folder, err) != 0) ||
         write_experiment(f, x, seed, err) != 0 ||
-        open_part(f, FOLDER_EXPERIMENT, O_RDONLY, &f->lock_fd, err) != 0 ||
+        open_part(f, FOLDER_EXPERIMENT, O_RDWR, &f->lock_fd, err) != 0 ||
         take_lock(f, err) != 0)
         return -1;
     reserve_summary(f);

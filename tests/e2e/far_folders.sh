@@ -14,12 +14,11 @@ if [ -z "${FAR_FOLDERS:-}" ]; then
         why="there is no /dev/fuse"
     elif ! unshare -rm sh -c '
         cd "$(mktemp -d)" && mkdir back far || exit
+        trap "kill \$! 2>&-; wait; rm -rf \"$PWD\"" EXIT
         "$0" back far > said 2>&1 &
-        until grep -q " fuse.farfs " /proc/self/mounts; do
-            kill -0 $! 2>&- || exit
-        done
-        kill $!; wait
-        rm -r "$PWD"' "$FAR_FOLDERS"; then
+        until grep -q " $PWD/far fuse.farfs " /proc/self/mounts; do
+            kill -0 $! || exit 1
+        done' "$FAR_FOLDERS" 2> /dev/null; then
         why="nobody may mount one here"
     else
         exec unshare -rm sh "$0"
@@ -93,6 +92,12 @@ near_locks() {
         lacks err mappings && looked_at 4 && unheld
 }
 on_far "locks of each client alone" near_locks
+
+locks_to_write() {
+    four && run 0 && looked_at 4 && "$T" resume "$dir" --max-trials 6 > out 2> err &&
+        looked_at 6 && unheld
+}
+on_far "locks of what is open for writing, as on NFS" locks_to_write nfslock
 
 no_locks() {
     four 'index: true' && run 0 && has err 'has no locks' && looked_at 4 &&

@@ -5,6 +5,8 @@
  * are open stay under another name (.fuse_hidden..), as NFS does it.
  *
  *   nolock       locks are refused: ENOLCK
+ *   nfslock      locks of all clients; exclusive ones need a file that is open
+ *                for writing: EBADF
  *   nomap        no shared mappings (no page cache): ENODEV
  *   nolink nofifo nofallocate norename2
  *                hard links, FIFOs and sockets, fallocate(2), flags of
@@ -32,7 +34,7 @@
 
 static struct {
     int root; /* BACKING, through which all paths go */
-    bool nolock, nomap, nolink, nofifo, nofallocate, norename2, late;
+    bool nolock, nfslock, nomap, nolink, nofifo, nofallocate, norename2, late;
     const char *fault;
 } far;
 
@@ -357,6 +359,17 @@ no_flock(const char *path, struct fuse_file_info *fi, int what)
     return -ENOLCK;
 }
 
+static int
+nfs_flock(const char *path, struct fuse_file_info *fi, int what)
+{
+    int fd = (int)fi->fh;
+
+    (void)path;
+    if ((what & LOCK_EX) != 0 && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        return -EBADF;
+    return result(flock(fd, what | LOCK_NB)); /* nobody waits here */
+}
+
 /* Without lock functions the kernel keeps the locks, of this client alone. */
 static struct fuse_operations operations = {
     .init = far_init,
@@ -390,6 +403,7 @@ take_word(const char *word)
         const char *name;
         bool *set;
     } words[] = {{"nolock", &far.nolock},
+                 {"nfslock", &far.nfslock},
                  {"nomap", &far.nomap},
                  {"nolink", &far.nolink},
                  {"nofifo", &far.nofifo},
@@ -424,6 +438,8 @@ main(int argc, char **argv)
         operations.lock = no_lock;
         operations.flock = no_flock;
     }
+    if (far.nfslock)
+        operations.flock = nfs_flock;
     umask(0);
     return fuse_main(5, words, &operations, NULL);
 }
