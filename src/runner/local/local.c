@@ -51,7 +51,7 @@ struct local {
     bool synced;
     struct orphans orphans; /* of trials that earlier managers started */
     const char *folder;     /* in which the leases lie; NULL: not settled */
-    char *lease;            /* the path of ours; NULL: not made yet */
+    char *lease;            /* the path of ours */
     uint64_t number;        /* of that lease */
     int *held;              /* the manager's ends of the leases */
     size_t n_held, cap_held;
@@ -188,6 +188,32 @@ take_lease(struct local *l, const char *name, bool held, struct err *err)
 }
 
 static int
+make_lease(struct local *l, struct err *err)
+{
+    int fd;
+
+    if (asprintf(&l->lease, "%s/" LEASE "%llu", l->folder,
+                 (unsigned long long)l->number) < 0) {
+        l->lease = NULL;
+        return err_set(err, ERR_MEMORY, "out of memory");
+    }
+    if (mkfifo(l->lease, 0600) != 0)
+        err_errno(err, ERR_SYSTEM,
+                  "%s: cannot make the FIFO by which trials see that their "
+                  "manager lives (another experimentWorkingDirectory may have "
+                  "a file system that can)",
+                  l->lease);
+    else if ((fd = open(l->lease, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot open", l->lease);
+    else
+        return hold(l, fd, err);
+    unlink(l->lease);
+    free(l->lease);
+    l->lease = NULL;
+    return -1;
+}
+
+static int
 local_settle(struct runner *r, const char *folder, struct err *err)
 {
     struct local *l = (struct local *)r;
@@ -213,32 +239,7 @@ local_settle(struct runner *r, const char *folder, struct err *err)
     }
     if (all != NULL)
         closedir(all);
-    return rc;
-}
-
-/* The first trial needs it. */
-static int
-make_lease(struct local *l, struct err *err)
-{
-    int fd;
-
-    if (l->lease != NULL)
-        return 0;
-    if (asprintf(&l->lease, "%s/" LEASE "%llu", l->folder,
-                 (unsigned long long)l->number) < 0) {
-        l->lease = NULL;
-        return err_set(err, ERR_MEMORY, "out of memory");
-    }
-    if (mkfifo(l->lease, 0600) != 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot make", l->lease);
-    else if ((fd = open(l->lease, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot open", l->lease);
-    else
-        return hold(l, fd, err);
-    unlink(l->lease);
-    free(l->lease);
-    l->lease = NULL;
-    return -1;
+    return rc == 0 ? make_lease(l, err) : -1;
 }
 
 /* ---- a run ---- */
@@ -400,7 +401,7 @@ local_start(struct runner *r, const struct runner_task *task, struct err *err)
     char *home = runner_phase_folder(&task->phase);
     int rc = run == NULL || home == NULL
                  ? err_set(err, ERR_MEMORY, "out of memory")
-                 : make_lease((struct local *)r, err);
+                 : 0;
 
     if (rc == 0)
         rc = start_wrapper(run, home, task, err);
