@@ -151,6 +151,7 @@ exitfile_make(struct exitfile *f, int dir_fd, const struct options *options)
 {
     char text[64];
 
+    free(f->command); /* of a try before */
     *f = (struct exitfile){.dir_fd = dir_fd, .fd = -1};
     if (describe_command(f, options) != 0 || read_start(&f->start) != 0)
         return -1;
@@ -174,10 +175,21 @@ is_there(const struct exitfile *f)
 }
 
 void
-exitfile_discard(const struct exitfile *f)
+exitfile_close(struct exitfile *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    free(f->command);
+    f->fd = -1;
+    f->command = NULL;
+}
+
+void
+exitfile_discard(struct exitfile *f)
 {
     if (f->fd >= 0 && is_there(f))
         unlinkat(f->dir_fd, TRIAL_WRAPPER_PID, 0);
+    exitfile_close(f);
 }
 
 /* ---- exit ---- */

@@ -39,9 +39,9 @@ struct exitfile {
     size_t command_len;
 };
 
-/* Makes wrapper.pid, a new file, with room for what is to be written at the
- * end, so that a disk that is full by then does not matter.  0, or -1 with
- * errno set: EEXIST, there is one. */
+/* Makes, from a zeroed one, wrapper.pid, a new file, with room for what is to
+ * be written at the end, so that a disk that is full by then does not matter.
+ * 0, or -1 with errno set: EEXIST, there is one. */
 int exitfile_make(struct exitfile *f, int dir_fd,
                   const struct options *options);
 
@@ -52,7 +52,8 @@ int exitfile_make(struct exitfile *f, int dir_fd,
 int exitfile_write(struct exitfile *f, const struct outcome *outcome,
                    bool synced);
 
+void exitfile_close(struct exitfile *f);
 /* Removes the file: the trial did not begin. */
-void exitfile_discard(const struct exitfile *f);
+void exitfile_discard(struct exitfile *f);
 
 #endif

@@ -41,7 +41,7 @@ cannot(const char *what, const char *path)
 
 /* Says why no process of the trial was started. */
 static int
-cannot_begin(const struct exitfile *f, const char *what, const char *path)
+cannot_begin(struct exitfile *f, const char *what, const char *path)
 {
     int number = errno, status = cannot(what, path);
 
@@ -181,7 +181,7 @@ main(int argc, char **argv)
 {
     struct outcome outcome = {.started_ns = 0};
     struct options options;
-    struct exitfile file;
+    struct exitfile file = {.fd = -1};
     struct lease lease;
     struct outputs outputs;
     const char *lease_path;
@@ -219,5 +219,6 @@ main(int argc, char **argv)
     }
     status = tell_end(&file, &lease, &outcome, &options);
     outputs_close(&outputs);
+    exitfile_close(&file);
     return status;
 }
