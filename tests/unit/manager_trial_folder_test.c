@@ -3,7 +3,9 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "manager/trial_folder.h"
+#include "trial/outcome.h"
 
 #include <string.h>
 
@@ -63,4 +65,40 @@ TEST(manager_recipe_refuses_what_is_none)
         CHECK_EQ(trial_command_read(&r, bad[i].bytes, bad[i].len, &err), -1);
         CHECK(r.bytes == NULL && r.argv == NULL);
     }
+}
+
+static struct outcome
+read_outcome(const char *exit, size_t len)
+{
+    struct outcome o;
+    struct err err;
+
+    CHECK_EQ(file_write("exit", exit, len, &err), 0);
+    CHECK_EQ(outcome_read(".", &o, &err), 0);
+    return o;
+}
+
+/* Whatever of the two files the power has left: what is told of as whole is. */
+TEST(outcome_tells_what_the_power_has_torn)
+{
+    static const char whole[] = "exited 0\nstarted_ns 1\nended_ns 2\n"
+                                "reported 6\nprinted 0\nwrapper 5 7\n\0/\0"
+                                "1\0x\0";
+    struct outcome o = read_outcome(whole, sizeof whole - 1);
+    struct err err;
+
+    CHECK_EQ(o.kind, OUTCOME_EXITED);
+    CHECK(outcome_is_torn(".", &o)); /* it had reported something */
+    CHECK_EQ(file_write("metrics", "final", 5, &err), 0);
+    CHECK(outcome_is_torn(".", &o));
+    CHECK_EQ(file_write("metrics", "final ", 6, &err), 0);
+    CHECK(!outcome_is_torn(".", &o));
+    for (size_t len = 9; len < strlen(whole) - strlen("5 7\n"); len++) {
+        o = read_outcome(whole, len);
+        CHECK(outcome_is_torn(".", &o));
+    }
+    /* Those of earlier versions had another file, and less in this one. */
+    CHECK_EQ(file_write("command", "/\0001\0x\0", 6, &err), 0);
+    o = read_outcome(whole, strlen("exited 0\nstarted_ns 1\n"));
+    CHECK(!outcome_is_torn(".", &o));
 }
