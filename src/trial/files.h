@@ -433,6 +433,15 @@
  * default dispositions anyway). SIGKILL to the wrapper also kills the trial's
  * first process, at once. */
 #define TRIAL_WRAPPER_PROGRAM "tunepipe-wrapper"
+
+/* Started as `tunepipe-wrapper --serve ROOM`, ROOM being any text, it makes
+ * such processes itself, children of its parent: standard input is a socket of
+ * datagrams in order (SOCK_SEQPACKET), each order how many arguments there are
+ * (32 bits), these, from the program's name on, and the environment, each ended
+ * by a NUL, of so many bytes at most; the answer a process id (32 bits), or
+ * less than 0: an errno. */
+#define TRIAL_WRAPPER_SERVE "--serve"
+#define TRIAL_WRAPPER_ORDER_MAX 131072
 #define TRIAL_WRAPPER_SAYS TRIAL_WRAPPER_PROGRAM ": " /* begins its lines */
 #define TRIAL_WRAPPER_LATER 75
 

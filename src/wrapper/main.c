@@ -9,6 +9,7 @@
 #include "wrapper/exitfile.h"
 #include "wrapper/lease.h"
 #include "wrapper/options.h"
+#include "wrapper/serve.h"
 #include "wrapper/spawn.h"
 #include "wrapper/supervise.h"
 #include "wrapper/tree.h"
@@ -155,8 +156,24 @@ tell_end(struct exitfile *f, struct lease *lease, const struct outcome *outcome,
     return 0;
 }
 
+/* Whether the process lives that wrote the file which is there. */
+static bool
+is_taken(int dir_fd)
+{
+    const int flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(dir_fd, TRIAL_WRAPPER_PID, flags);
+    char text[32] = "";
+
+    if (fd < 0)
+        return false;
+    if (read(fd, text, sizeof text - 1) < 0)
+        text[0] = '\0';
+    close(fd);
+    return atoi(text) > 0 && kill(atoi(text), 0) == 0;
+}
+
 /* Makes wrapper.pid.  What lies there may be of another wrapper of this
- * attempt, which then has another manager; else it is nothing. */
+ * attempt, which lives, or has another manager; else it is nothing. */
 static int
 claim(struct exitfile *f, int dir_fd, const struct lease *lease,
       const struct options *options, const char *lease_path)
@@ -164,7 +181,7 @@ claim(struct exitfile *f, int dir_fd, const struct lease *lease,
     int rc = exitfile_make(f, dir_fd, options);
 
     if (rc != 0 && errno == EEXIST &&
-        lease_is_offered(lease, dir_fd, lease_path) &&
+        lease_is_offered(lease, dir_fd, lease_path) && !is_taken(dir_fd) &&
         unlinkat(dir_fd, TRIAL_WRAPPER_PID, 0) == 0)
         rc = exitfile_make(f, dir_fd, options);
     if (rc != 0)
@@ -187,6 +204,8 @@ main(int argc, char **argv)
     const char *lease_path;
     int dir_fd, status;
 
+    if (argc == 3 && strcmp(argv[1], TRIAL_WRAPPER_SERVE) == 0)
+        serve(&argc, &argv);
     take_signals();
     clean_descriptors();
     if (options_parse(&options, argc, argv) != 0)

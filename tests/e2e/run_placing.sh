@@ -8,10 +8,17 @@
 
 final='exec tunepipe trial report --final 1'
 
-# A tunepipe of our own, whose wrapper can be taken away.
+# A tunepipe of our own, whose wrapper can be taken away, and forks no others:
+# each is a program that is started.
 own() {
-    mkdir bin && cp "$T" "$TP_BUILD/tunepipe-wrapper" bin &&
-        ln -s "$TP_BUILD/plugins" bin/plugins && T=$PWD/bin/tunepipe
+    mkdir bin && cp "$T" bin && cp "$TP_BUILD/tunepipe-wrapper" bin/real &&
+        ln -s "$TP_BUILD/plugins" bin/plugins && T=$PWD/bin/tunepipe && {
+        echo '#!/bin/sh'
+        echo 'export ASAN_OPTIONS=detect_leaks=0 # which needs files, too'
+        echo "case \$2 in ${1:-none)} ;; esac"
+        echo "case \$1 in --serve) exit 1 ;; esac"
+        echo "exec $PWD/bin/real \"\$@\""
+    } > bin/tunepipe-wrapper && chmod +x bin/tunepipe-wrapper
 }
 
 # A program that somebody has open for writing is not started: ETXTBSY.
@@ -45,14 +52,7 @@ check "a start that fails costs the offer, not the trial" for_now
 
 # The real wrapper has too few files, as it may have too few processes: not at
 # all (once: at its first try) of a trial.
-starved() { # CONDITION
-    own && mv bin/tunepipe-wrapper bin/real && {
-        echo '#!/bin/sh'
-        echo 'export ASAN_OPTIONS=detect_leaks=0 # which needs files, too'
-        echo "case \$2 in $1 ulimit -n 4 ;; esac"
-        echo "exec $PWD/bin/real \"\$@\""
-    } > bin/tunepipe-wrapper && chmod +x bin/tunepipe-wrapper
-}
+starved() { own "$1 ulimit -n 4"; } # CONDITION
 minimize='tuner: {name: random, classArgs: {optimize_mode: minimize}}'
 
 unbegun() {

@@ -179,6 +179,54 @@ TEST(runner_local_adopts_what_another_left)
     second->ops->close(second);
 }
 
+/* The child of this process that forks wrappers; 0: there is none. */
+static pid_t
+find_server(void)
+{
+    FILE *f = popen("pgrep -f -P $PPID -- 'wrapper --serv[e]'", "r");
+    int pid = 0;
+
+    CHECK(f != NULL);
+    if (fscanf(f, "%d", &pid) != 1)
+        pid = 0;
+    pclose(f);
+    return pid;
+}
+
+/* The second wrapper and those behind it are forked; where that ends, programs
+ * are started again. */
+TEST(runner_local_forks_wrappers)
+{
+    struct runner *r = open_local();
+    struct runner_phase phase = make_phase(false);
+    pid_t server;
+
+    for (int i = 0; i < 4; i++) {
+        struct run *run = start_script(
+            r, phase, "echo $PPID \"$A\" >> said; test \"$A\" = 2");
+        pid_t pid = run_pid(run);
+        struct run_end end = take_end(r, run);
+        char want[64];
+        FILE *f;
+
+        CHECK_EQ(end.outcome.kind, OUTCOME_EXITED);
+        CHECK_EQ(end.outcome.number, i == 2 ? 0 : 1);
+        snprintf(want, sizeof want, "grep -q '^%d ' said", (int)pid);
+        CHECK_EQ(system(want), 0);
+        f = fopen(TRIAL_EXIT, "r");
+        CHECK(f != NULL);
+        fclose(f);
+        CHECK_EQ(unlink(TRIAL_EXIT), 0);
+        setenv("A", i == 1 ? "2" : "3", 1);
+        server = find_server();
+        CHECK_EQ(server > 0, i == 1 || i == 2);
+        if (i == 2)
+            CHECK_EQ(kill(server, SIGKILL), 0);
+    }
+    r->ops->close(r);
+    CHECK_EQ(find_server(), 0);
+}
+
 /* A wrapper that is given up takes its trial with it: what has left the
  * trial's first process, too. */
 TEST(runner_local_leaves_nothing_of_what_was_lost)

@@ -10,6 +10,7 @@
  * trial later, beside a new attempt: it gives up where its lease is no more
  * once it has written its TRIAL_WRAPPER_PID, so that one which is not found
  * there when the lease is away will never be. */
+#include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
@@ -21,6 +22,7 @@
 #include "trial/files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -55,6 +58,8 @@ struct local {
     uint64_t number;        /* of that lease */
     int *held;              /* the manager's ends of the leases */
     size_t n_held, cap_held;
+    uint64_t n_started;
+    int server_fd, server_pidfd; /* of what forks wrappers; -1: there is none */
 };
 
 struct local_run {
@@ -95,6 +100,17 @@ find_wrapper(const char *program_folder)
     return NULL;
 }
 
+static void
+end_server(struct local *l)
+{
+    if (l->server_fd < 0)
+        return;
+    close(l->server_fd); /* which ends it */
+    process_kill(l->server_pidfd, SIGKILL);
+    process_reap(&l->server_pidfd);
+    l->server_fd = -1;
+}
+
 static int
 open_lease(const char *path)
 {
@@ -109,6 +125,7 @@ local_close(struct runner *r)
 
     if (r->fd >= 0)
         close(r->fd);
+    end_server(l);
     while (l->n_held > 0)
         close(l->held[--l->n_held]);
     if (l->lease != NULL && (fd = open_lease(l->lease)) >= 0)
@@ -132,6 +149,7 @@ local_open(struct runner **out, const struct runner_setup *setup,
     if (l == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     l->base.ops = &runner_local;
+    l->server_fd = l->server_pidfd = -1;
     l->base.fd = epoll_create1(EPOLL_CLOEXEC);
     l->grace_ms = setup->grace_ms;
     l->max_output = setup->max_output;
@@ -333,65 +351,173 @@ local_end(struct run *base, struct run_end *out, struct err *err)
 
 /* ---- started ---- */
 
-static int
-start_wrapper(struct local_run *run, const char *home,
-              const struct runner_task *task, struct err *err)
-{
-    const struct local *l = local_of(&run->base);
+/* The arguments of a wrapper; they borrow. */
+struct words {
+    const char *argv[WORDS_MAX];
     char grace[32], adopt[32], limit[32], output[32];
-    char *words = file_join(home, TRIAL_STDERR);
+};
+
+static void
+write_words(struct words *w, const struct local *l, const char *home,
+            const struct runner_task *task)
+{
     bool grouped = task->cgroup[0] != '\0';
-    const char *argv[WORDS_MAX] = {l->wrapper,
-                                   "--dir",
-                                   home,
-                                   "--cwd",
-                                   task->cwd,
-                                   "--grace-ms",
-                                   grace,
-                                   "--adopt-ms",
-                                   adopt,
-                                   "--lease",
-                                   l->lease,
-                                   "--output-bytes",
-                                   output,
-                                   "--synced",
-                                   l->synced ? "1" : "0",
-                                   grouped ? "--cgroup" : "--limit-bytes",
-                                   grouped ? task->cgroup : limit,
-                                   "--"};
-    const char *const *word = task->command;
-    size_t n = 18;
+    const char *const first[] = {l->wrapper,
+                                 "--dir",
+                                 home,
+                                 "--cwd",
+                                 task->cwd,
+                                 "--grace-ms",
+                                 w->grace,
+                                 "--adopt-ms",
+                                 w->adopt,
+                                 "--lease",
+                                 l->lease,
+                                 "--output-bytes",
+                                 w->output,
+                                 "--synced",
+                                 l->synced ? "1" : "0",
+                                 grouped ? "--cgroup" : "--limit-bytes",
+                                 grouped ? task->cgroup : w->limit,
+                                 "--"};
+    size_t n = sizeof first / sizeof *first;
+
+    memcpy(w->argv, first, sizeof first);
+    for (const char *const *word = task->command;
+         n + 1 < WORDS_MAX && *word != NULL; word++)
+        w->argv[n++] = *word;
+    w->argv[n] = NULL;
+    snprintf(w->grace, sizeof w->grace, "%lld", (long long)l->grace_ms);
+    snprintf(w->adopt, sizeof w->adopt, "%d", ADOPT_MS);
+    snprintf(w->output, sizeof w->output, "%llu",
+             (unsigned long long)l->max_output);
+    snprintf(w->limit, sizeof w->limit, "%llu",
+             (unsigned long long)task->limit);
+}
+
+/* Starts it as a program. */
+static pid_t
+spawn_wrapper(struct local_run *run, const char *home, const char *const argv[],
+              char *const *env)
+{
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
+    char *words = file_join(home, TRIAL_STDERR);
     struct process_spawn how = {
         .argv = argv,
-        .env = task->env,
+        .env = env,
         .files = {PROCESS_NULL, PROCESS_NULL, -1},
         .session = true,
         .blocked = SIGTERM, /* until it is ready: a stop may come at once */
     };
     pid_t pid = -1;
+    int why;
 
-    if (words == NULL)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    while (n + 1 < WORDS_MAX && *word != NULL)
-        argv[n++] = *word++;
-    snprintf(grace, sizeof grace, "%lld", (long long)l->grace_ms);
-    snprintf(adopt, sizeof adopt, "%d", ADOPT_MS);
-    snprintf(output, sizeof output, "%llu", (unsigned long long)l->max_output);
-    snprintf(limit, sizeof limit, "%llu", (unsigned long long)task->limit);
-    how.files[2] = open(words,
-                        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW |
-                            O_NONBLOCK | O_CLOEXEC,
-                        0600);
+    how.files[2] = words == NULL ? -1 : open(words, flags | O_CLOEXEC, 0600);
     if (how.files[2] >= 0)
         pid = process_spawn(&how, &run->pidfd, NULL);
-    if (pid > 0)
-        run->base.pid = pid;
-    else
-        err_errno(err, ERR_SYSTEM, "%s: cannot start", l->wrapper);
+    why = errno;
     if (how.files[2] >= 0)
         close(how.files[2]);
     free(words);
-    return pid > 0 ? 0 : -1;
+    errno = why;
+    return pid;
+}
+
+/* ---- forked by a server ---- */
+
+#define ROOM 1024 /* for what ps(1) shows */
+#define PATIENCE_S 10
+
+static void
+begin_server(struct local *l)
+{
+    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    const int type = SOCK_SEQPACKET | SOCK_CLOEXEC;
+    char room[ROOM];
+    const char *const argv[] = {l->wrapper, TRIAL_WRAPPER_SERVE, room, NULL};
+    int ends[2];
+
+    memset(room, '.', sizeof room - 1);
+    room[sizeof room - 1] = '\0';
+    if (socketpair(AF_UNIX, type, 0, ends) != 0)
+        return;
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    if (process_spawn(&(struct process_spawn){.argv = argv,
+                                              .files = {ends[1], PROCESS_NULL,
+                                                        PROCESS_NULL},
+                                              .session = true,
+                                              .blocked = SIGTERM},
+                      &l->server_pidfd, NULL) > 0)
+        l->server_fd = ends[0];
+    else
+        close(ends[0]);
+    close(ends[1]);
+}
+
+static void
+add_texts(struct buf *out, const char *const texts[], uint32_t *n)
+{
+    for (; *texts != NULL; texts++, ++*n)
+        buf_add(out, *texts, strlen(*texts) + 1);
+}
+
+/* -1: errno; 0: it is to be started otherwise. */
+static pid_t
+order_wrapper(struct local_run *run, const char *const argv[], char *const *env)
+{
+    struct local *l = local_of(&run->base);
+    uint32_t n_args = 0, n_env = 0;
+    struct buf order;
+    int32_t pid = 0;
+
+    buf_init(&order, TRIAL_WRAPPER_ORDER_MAX);
+    buf_add(&order, &n_args, sizeof n_args);
+    add_texts(&order, argv, &n_args);
+    add_texts(&order, (const char *const *)env, &n_env);
+    if (!order.failed) {
+        memcpy(order.data, &n_args, sizeof n_args);
+        if (send(l->server_fd, order.data, order.len, MSG_NOSIGNAL) < 0 ||
+            recv(l->server_fd, &pid, sizeof pid, 0) != sizeof pid) {
+            end_server(l);
+            pid = 0;
+        }
+    }
+    buf_fini(&order);
+    if (pid < 0)
+        errno = -pid;
+    if (pid > 0 && (run->pidfd = process_watch(pid)) < 0) {
+        int why = errno;
+
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        errno = why;
+        pid = -1;
+    }
+    return pid < 0 ? -1 : pid;
+}
+
+/* The first is started as a program, and so are all where no server can be had:
+ * of one trial alone nobody needs it. */
+static int
+start_wrapper(struct local_run *run, const char *home,
+              const struct runner_task *task, struct err *err)
+{
+    struct local *l = local_of(&run->base);
+    struct words w;
+    pid_t pid = 0;
+
+    write_words(&w, l, home, task);
+    if (l->n_started == 1)
+        begin_server(l);
+    l->n_started++;
+    if (l->server_fd >= 0)
+        pid = order_wrapper(run, w.argv, task->env);
+    if (pid == 0)
+        pid = spawn_wrapper(run, home, w.argv, task->env);
+    if (pid < 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot start", l->wrapper);
+    run->base.pid = pid;
+    return 0;
 }
 
 static struct run *
