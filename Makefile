@@ -119,7 +119,7 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
               $(if $(filter-out 0,$(SQLITE)),$(B)/lib/sqlite.so)
 
 # New files are found, never listed.
-MODULES := core log numerics space plugin check config nni dispatcher \
+MODULES := core log numerics pack space plugin check config nni dispatcher \
            history replay supervisor control client manager trial bridge \
            store import report cli runner \
            $(patsubst src/%,%,$(patsubst %/,%,$(wildcard src/runner/*/)))
