@@ -5,12 +5,12 @@
 #include "core/number.h"
 #include "history/folder.h"
 #include "manager/results.h"
+#include "pack/packs.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 bool
 attempt_is_word(const char *word)
@@ -37,7 +37,7 @@ static bool
 is_there(const char *experiment, const char *name)
 {
     char *path = folder_of(experiment, name);
-    bool there = path != NULL && access(path, F_OK) == 0;
+    bool there = path != NULL && packs_has(NULL, path);
 
     free(path);
     return there;

@@ -159,6 +159,15 @@ const struct key_doc key_docs[] = {
     {"checkpoints.max", "So many of each trial.", NULL},
     {"checkpoints.quota", "Bytes on the disk of all together, such as 20G.",
      "\"$ref\": \"#/$defs/size\""},
+    {"keepTrialFiles",
+     "What is kept of the files of trials that have ended, and how; default: "
+     "all, and packed from 1000 trials on.",
+     NULL},
+    {"trialOutput",
+     "What becomes of what their programs wrote beside them; default: keep.",
+     "\"type\": [\"string\", \"null\"], \"pattern\": "
+     "\"^(keep|pack|drop|drop after [0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)? *"
+     "[smhd]? *)$\""},
     {"prepareCommand", "Runs before a trial has its devices.", NULL},
     {"maxTrialOutput",
      "Bytes of each trial's stdout, and of its stderr, on the disk, such as "

@@ -62,6 +62,26 @@ struct checkpoint_policy {
     uint64_t quota; /* bytes of all trials together; 0: no limit */
 };
 
+/* Of which ended trials our files are kept, and how. */
+enum keep_files {
+    FILES_BY_NUMBER, /* all, and from FILES_PACKED_FROM trials on packed */
+    FILES_ALL,
+    FILES_PACKED,
+    FILES_FAILED, /* packed, of those that failed; the others' are not kept */
+    FILES_NONE
+};
+
+#define FILES_PACKED_FROM 1000
+
+/* What becomes of what a trial's program wrote beside them. */
+enum keep_output { OUTPUT_KEPT, OUTPUT_PACKED, OUTPUT_DROPPED };
+
+struct files_policy {
+    enum keep_files files;
+    enum keep_output output;
+    int64_t drop_ms; /* DROPPED: so long after the trial's end */
+};
+
 /* The tuner when none is named. */
 #define EXPERIMENT_TUNER "auto"
 /* What says which way is better, as `mode_from`: the key `direction`, or
@@ -160,6 +180,7 @@ struct experiment {
     bool last_is_final;    /* ours: a trial that ends well without a final
                               result has its last value as such */
     struct checkpoint_policy checkpoints; /* ours */
+    struct files_policy files;            /* ours */
     bool deterministic;                   /* ours: trials go in lock step */
     struct on_failure on_failure;
     enum failure_repeated on_repeated; /* ours: the same failure three times */

@@ -876,6 +876,31 @@ set_old_segments(struct reader *r, const struct key *key,
         reader_problem(r, node->line, path, "%s", err.text);
 }
 
+/* Reads trialOutput: keep, pack, drop, or drop after a time. */
+static void
+set_output(struct reader *r, const struct key *key,
+           const struct yaml_node *node, const char *path, void *target)
+{
+    static const char after[] = "drop after ";
+    struct files_policy *p = target;
+    const char *text = node->kind == YAML_SCALAR ? node->text : "";
+
+    (void)key;
+    p->drop_ms = 0;
+    if (strcmp(text, "keep") == 0)
+        p->output = OUTPUT_KEPT;
+    else if (strcmp(text, "pack") == 0)
+        p->output = OUTPUT_PACKED;
+    else if (strcmp(text, "drop") == 0 ||
+             (strncmp(text, after, sizeof after - 1) == 0 &&
+              number_parse_duration_ms(text + sizeof after - 1, &p->drop_ms) &&
+              p->drop_ms > 0))
+        p->output = OUTPUT_DROPPED;
+    else
+        reader_expected(r, node, path,
+                        "keep, pack, drop, or drop after a time such as 2h");
+}
+
 static void
 set_space(struct reader *r, const struct key *key, const struct yaml_node *node,
           const char *path, void *target)
@@ -1004,6 +1029,11 @@ static const struct word keep_words[] = {{"last", CHECKPOINTS_LAST},
                                          {"all", CHECKPOINTS_ALL},
                                          {"none", CHECKPOINTS_NONE},
                                          {NULL, 0}};
+static const struct word files_words[] = {{"all", FILES_ALL},
+                                          {"packed", FILES_PACKED},
+                                          {"failed", FILES_FAILED},
+                                          {"none", FILES_NONE},
+                                          {NULL, 0}};
 static const struct word direction_words[] = {
     {"minimize", 0}, {"maximize", 0}, {NULL, 0}}; /* read by find_mode() */
 static const struct word type_words[] = {{"hpo", 0}, {NULL, 0}};
@@ -1099,6 +1129,8 @@ const struct key config_keys[] = {
     HELD("commandLogDirectory", set_path, x.log_folder, 0),
     {"metrics", set_map, 0, 0, NULL, NULL, metrics_keys},
     {"checkpoints", set_map, 0, 0, NULL, NULL, checkpoints_keys},
+    {"keepTrialFiles", set_word, OF(x.files.files), 0, NULL, files_words, NULL},
+    HELD("trialOutput", set_output, x.files, 0),
     HELD("prepareCommand", set_command, x.prepare_command, 0),
     HELD("maxPrepareDuration", set_duration, x.max_prepare_ms, 0),
     HELD("maxTrialOutput", set_size, x.max_output, 0),

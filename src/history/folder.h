@@ -21,6 +21,7 @@
  *   control             the socket of a living manager: control/control.h
  *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
+ *   trials/N-N.tar.gz   those of trials that have ended: pack/member.h
  *   reruns/             what `tunepipe rerun` made, each like a trial's
  *   command.log         the dispatcher's; where it lies elsewhere
  *   command.log.at      tells where: log/place.c

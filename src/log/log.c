@@ -1173,3 +1173,20 @@ log_set_aside(const char *folder, char name[LOG_ASIDE_MAX], struct err *err)
     free(to);
     return rc;
 }
+
+/* Sealed segments are on stable storage. */
+int
+log_sync(const char *folder, struct err *err)
+{
+    char *path = file_join(folder, LOG_NAME);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int rc =
+        fd < 0 || fdatasync(fd) != 0
+            ? err_errno(err, ERR_SYSTEM, "%s/" LOG_NAME ": cannot sync", folder)
+            : 0;
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return rc;
+}

@@ -129,4 +129,8 @@ int log_before(const struct log_reader *l, uint64_t segment, uint64_t *arrival,
  * *err says so in a line. */
 bool log_lacks(const struct log_reader *l, struct err *err);
 
+/* Brings what was appended to the log in this folder to stable storage, as its
+ * writer does by and by; for others than that.  Any thread. */
+int log_sync(const char *folder, struct err *err);
+
 #endif

@@ -13,6 +13,7 @@
 #include "manager/results.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
+#include "pack/packs.h"
 #include "space/space.h"
 #include "trial/files.h"
 
@@ -78,6 +79,33 @@ find_logged(struct earlier_trials *all, const struct resume_log *log)
     }
 }
 
+/* An attempt has a folder, there or in a pack. */
+static struct earlier_trial *
+find_attempt(struct earlier_trials *all, const char *id, size_t len,
+             uint64_t attempt)
+{
+    struct earlier_trial *e = add_trial(all, id, len);
+
+    if (e == NULL || attempt < e->attempt)
+        return e;
+    e->attempt = attempt;
+    e->has_folder = true;
+    return e;
+}
+
+static int
+find_packed(void *ctx, uint64_t number, uint64_t attempt)
+{
+    struct earlier_trial *e;
+    char id[24];
+
+    snprintf(id, sizeof id, "%05llu", (unsigned long long)number);
+    e = find_attempt(ctx, id, strlen(id), attempt);
+    if (e != NULL)
+        e->packed = true;
+    return 0;
+}
+
 static void
 find_folders(struct earlier_trials *all, const char *folder)
 {
@@ -95,14 +123,14 @@ find_folders(struct earlier_trials *all, const char *folder)
             (*rest != '\0' &&
              !number_parse_u64(rest + 1, strlen(rest + 1), &attempt)))
             continue;
-        e = add_trial(all, entry->d_name, len);
-        if (e == NULL || attempt < e->attempt)
-            continue;
-        e->attempt = attempt;
-        e->has_folder = true;
+        e = find_attempt(all, entry->d_name, len, attempt);
+        if (e != NULL)
+            e->in_place = true;
     }
     if (trials != NULL)
         closedir(trials);
+    if (path != NULL)
+        packs_each(path, find_packed, all, NULL);
     free(path);
 }
 
@@ -279,7 +307,7 @@ earlier_trials_fini(struct earlier_trials *all)
 /* The payload of its TR, from whichever witness has it; to be freed.  NULL:
  * none has. */
 static char *
-record_of(const struct earlier_trial *e, const char *folder)
+record_of(const struct earlier_trial *e, const char *folder, struct packs *k)
 {
     char *path = NULL, *text = NULL;
     struct json_writer w;
@@ -289,7 +317,7 @@ record_of(const struct earlier_trial *e, const char *folder)
         return strdup(e->logged->record);
     if (e->has_folder &&
         asprintf(&path, "%s/" FOLDER_TRIALS "/%s", folder, e->id) >= 0)
-        text = trial_folder_record(path);
+        text = trial_folder_record(path, k);
     if (text == NULL && e->result != NULL) {
         buf_init(&b, RECORD_TEXT_MAX);
         w = json_begin_object(&b);
@@ -305,7 +333,8 @@ record_of(const struct earlier_trial *e, const char *folder)
 
 char *
 earlier_trial_unlogged(const struct earlier_trial *e,
-                       const struct resume_log *log, const char *folder)
+                       const struct resume_log *log, const char *folder,
+                       struct packs *k)
 {
     struct suggestion s;
     char *text;
@@ -313,7 +342,7 @@ earlier_trial_unlogged(const struct earlier_trial *e,
     if (e->dropped ||
         (e->logged != NULL && resume_log_gave(log, e->logged->parameter_id)))
         return NULL;
-    text = record_of(e, folder);
+    text = record_of(e, folder, k);
     if (text == NULL || suggestion_read(text, strlen(text), &s, NULL) != 0) {
         free(text);
         return NULL;
@@ -354,9 +383,9 @@ take_reports(struct trial *t)
 
 struct trial *
 earlier_trial_restore(const struct earlier_trial *e, const struct experiment *x,
-                      const char *folder)
+                      const char *folder, struct packs *k)
 {
-    char *record = record_of(e, folder);
+    char *record = record_of(e, folder, k);
     struct trial *t = NULL;
     struct suggestion s;
 

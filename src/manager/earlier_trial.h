@@ -13,6 +13,7 @@
 
 struct err;
 struct experiment;
+struct packs;
 struct logged_trial;
 struct resume_log;
 struct result;
@@ -22,7 +23,9 @@ struct trial;
 struct earlier_trial {
     char id[24];
     uint64_t number, attempt;
-    bool has_folder;
+    bool has_folder;                   /* its last attempt, be it in a pack */
+    bool in_place;                     /* an attempt in the folder of trials, */
+    bool packed;                       /* or in a pack, or in both */
     const struct result *result;       /* NULL: no end is recorded */
     const struct logged_trial *logged; /* NULL: the log has no start of it */
     bool end_told;                     /* the dispatcher knows of its end */
@@ -48,12 +51,13 @@ void earlier_trials_fini(struct earlier_trials *all);
 /* The payload of its TR, to be freed, when the log knows nothing of its
  * parameters, but its folder or its result does; else NULL. */
 char *earlier_trial_unlogged(const struct earlier_trial *e,
-                             const struct resume_log *log, const char *folder);
+                             const struct resume_log *log, const char *folder,
+                             struct packs *k);
 
 /* Its last attempt, waiting, without a folder; the caller's.  NULL: what it is
  * to run with is not known any more, or out of memory. */
 struct trial *earlier_trial_restore(const struct earlier_trial *e,
                                     const struct experiment *x,
-                                    const char *folder);
+                                    const char *folder, struct packs *k);
 
 #endif

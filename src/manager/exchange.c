@@ -130,6 +130,7 @@ exchange_send(struct exchange *x, const char code[2], const char *payload,
     if (x->out.failed)
         return;
     x->last++;
+    x->sent++;
     if (x->out.len - before > x->largest)
         x->largest = x->out.len - before;
 }
@@ -138,6 +139,12 @@ size_t
 exchange_pending(const struct exchange *x)
 {
     return x->over ? 0 : x->out.len - x->out_at;
+}
+
+uint64_t
+exchange_logged(const struct exchange *x)
+{
+    return x->sent - (x->last - x->base);
 }
 
 void

@@ -28,6 +28,7 @@ struct exchange {
     uint64_t base;  /* the number of the last frame before `front`, as the
                        dispatcher counts */
     uint64_t last;  /* the number of the last frame in `out` */
+    uint64_t sent;  /* frames that were sent, whatever their numbers */
     bool based;     /* base and last are known */
     bool held;      /* nothing is written until exchange_resume() */
     bool over;      /* nothing more will be sent */
@@ -59,6 +60,9 @@ void exchange_base(struct exchange *x, uint64_t last);
 void exchange_send(struct exchange *x, const char code[2], const char *payload,
                    size_t len);
 size_t exchange_pending(const struct exchange *x); /* bytes not written */
+/* How many of the frames that were sent, as x->sent counts them, the dispatcher
+ * has surely read and logged, be it not on stable storage. */
+uint64_t exchange_logged(const struct exchange *x);
 
 /* Writes as much as there is room for.  -1: the dispatcher is gone, or there
  * was no memory; `to` is then closed and what was sent waits. */

@@ -107,6 +107,12 @@ take_trash(struct manager *m)
 }
 
 static void
+take_packed(struct manager *m)
+{
+    packing_take(&m->packing);
+}
+
+static void
 clear_away(struct manager *m)
 {
     struct trash *t = &m->checkpoints.trash;
@@ -162,6 +168,7 @@ take_event(struct manager *m, const struct epoll_event *e)
         [SOURCE_CONTROL] = commands_serve,
         [SOURCE_RESOURCES] = take_resources,
         [SOURCE_TRASH] = take_trash,
+        [SOURCE_PACKING] = take_packed,
     };
 
     if (e->data.u64 < SOURCE_COUNT)
@@ -306,6 +313,7 @@ settle(struct manager *m)
         m->dispatcher.phase = PHASE_DONE; /* else results wait for room */
     hooks_go(&m->publish.hooks, clock_monotonic_ns());
     clear_away(m);
+    packing_go(&m->packing);
     dispatcher_flush(&m->dispatcher); /* it computes while others answer */
     study_settle(&m->study);
 }
@@ -371,6 +379,7 @@ finish(struct manager *m, struct err *err)
     struct manager_outcome *out = m->outcome;
 
     experiment_folder_flush(&m->folder, NULL);
+    packing_finish(&m->packing, out->dispatcher_status == 0);
     budget_keep(&m->budget, m->folder.path, &m->progress);
     if (out->end <= MANAGER_DURATION)
         checkpoints_over(&m->checkpoints);
@@ -475,6 +484,7 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     if (rc == 0) {
         rc = finish(&m, err);
         wait_for_hooks(&m);
+        packing_finish(&m.packing, false); /* what they may have read */
         if (out->end == MANAGER_CONFIG)
             tell_refused(&m);
     } else if (m.folder.results_fd >= 0) { /* it is ours, and nobody died */

@@ -260,6 +260,14 @@ init_ends(struct manager *m)
                                 .has_pattern = x->metrics_pattern != NULL,
                                 .has_assessor = x->assessor.line != 0,
                                 .brief = x->platform == PLATFORM_client};
+    m->packing = (struct packing){.x = x,
+                                  .folder = &m->folder,
+                                  .exchange = &m->exchange,
+                                  .hooks = &m->publish.hooks,
+                                  .progress = &m->progress,
+                                  .sources = &m->sources,
+                                  .deadlines = &m->deadlines,
+                                  .wake = {.fd = -1}};
     m->repeat = (struct repeat){.custom = &m->custom,
                                 .folder = &m->folder,
                                 .live = &m->live,
@@ -465,6 +473,7 @@ subscribe(struct manager *m)
     attempt_ends_on(ends, failing_count, &m->failing);
     attempt_ends_on(ends, publish_hear_end, &m->publish);
     attempt_ends_on(ends, study_hear_end, &m->study);
+    attempt_ends_on(ends, packing_hear_end, &m->packing);
 }
 
 int
@@ -530,6 +539,7 @@ manager_close(struct manager *m)
         m->live.first = t->next;
         trial_free(t);
     }
+    packing_close(&m->packing);
     control_server_close(&m->control);
     study_close(&m->study);
     progress_close(&m->progress);

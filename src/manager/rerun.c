@@ -12,6 +12,7 @@
 #include "manager/parameters.h"
 #include "manager/trial_folder.h"
 #include "manager/trial.h"
+#include "pack/packs.h"
 #include "runner/runner.h"
 #include "trial/files.h"
 
@@ -44,7 +45,7 @@ read_part(const char *folder, const char *name, struct buf *out,
 
     buf_init(out, 2 * PART_MAX);
     rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                      : file_read_plain(path, PART_MAX, out, err);
+                      : packs_read(NULL, path, PART_MAX, out, err);
     free(path);
     return rc;
 }
@@ -72,7 +73,7 @@ read_given(const char *from, struct suggestion *s)
 static struct trial *
 read_trial(const char *from, const char *to, struct err *err)
 {
-    char *record = trial_folder_record(from);
+    char *record = trial_folder_record(from, NULL);
     struct trial *t = NULL;
     struct suggestion s;
 
@@ -154,7 +155,7 @@ static bool
 has(const char *folder, const char *name)
 {
     char *path = file_join(folder, name);
-    bool there = path != NULL && access(path, F_OK) == 0;
+    bool there = path != NULL && packs_has(NULL, path);
 
     free(path);
     return there;
@@ -392,7 +393,7 @@ static int
 check_command(const struct rerun *r, struct err *err)
 {
     struct trial_command command;
-    int rc = trial_command_load(&command, r->from, err);
+    int rc = trial_command_load(&command, r->from, NULL, err);
 
     if (rc != 0)
         return -1;
@@ -413,7 +414,7 @@ run_phase(struct rerun *r, bool prepares, struct outcome *out, struct err *err)
 
     if (from == NULL)
         err_set(err, ERR_MEMORY, "out of memory");
-    else if (trial_command_load(&command, from, err) == 0)
+    else if (trial_command_load(&command, from, NULL, err) == 0)
         rc = start(r, &command, prepares, err);
     if (rc == 0)
         rc = await_end(t, r->signals, &r->reports, err);

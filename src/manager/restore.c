@@ -21,6 +21,7 @@
 #include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/folder.h"
 #include "manager/earlier_trial.h"
 #include "manager/imports.h"
@@ -31,7 +32,9 @@
 #include "manager/state.h"
 #include "manager/trial_folder.h"
 #include "manager/trial_step.h"
+#include "pack/packs.h"
 #include "runner/runner.h"
+#include "trial/files.h"
 #include "trial/outcome.h"
 
 #include <stdio.h>
@@ -39,6 +42,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STOP_MAX 65536
 #define RECORDS_MAX ((size_t)48 << 20) /* below what a frame can be */
 
 struct restoring {
@@ -46,6 +50,7 @@ struct restoring {
     struct results *results;
     struct resume_log log;
     struct earlier_trials trials;
+    struct packs *packs; /* where their files are */
 };
 
 static void
@@ -146,28 +151,77 @@ discard(const struct restoring *r, const struct earlier_trial *e)
     free(folder);
 }
 
-/* As in checkpoints_ended(). */
-static bool
-was_paused(const struct manager *m, const struct earlier_trial *e)
+/* The files of a trial are needed again: they come out of the pack. */
+static int
+unpack(const struct restoring *r, struct earlier_trial *e, struct err *err)
 {
-    enum trial_state state = trial_state_of(e->result->status);
-    struct trial t = {.number = e->number, .attempt = e->attempt};
-    bool paused = state == TRIAL_PAUSED;
+    struct trial t = {.attempt = 0};
+    int rc = 0;
 
-    if (state != TRIAL_SUCCEEDED || !e->has_folder || m->checkpoints.n == 0)
-        return paused;
-    snprintf(t.id, sizeof t.id, "%s", e->id);
-    if (trial_place(&t, m->folder.path, NULL) == 0) {
-        trial_folder_stop(&t);
-        paused = t.stop == STOP_PAUSE;
+    if (!e->packed)
+        return 0;
+    memcpy(t.id, e->id, sizeof t.id);
+    for (; rc == 0 && t.attempt <= e->attempt; t.attempt++) {
+        rc = trial_place(&t, r->m->folder.path, err);
+        if (rc == 0 && packs_is_packed(r->packs, t.folder))
+            rc = packs_unpack(r->packs, t.folder, t.folder, true, err);
     }
     free(t.folder);
-    return paused;
+    if (rc == 0 || err->code != ERR_LOG)
+        return rc;
+    progress_warn(&r->m->progress, "tunepipe: warning: trial %s: %s", e->id,
+                  err->text);
+    e->has_folder &= e->in_place; /* what is damaged is lost */
+    err_clear(err);
+    return 0;
+}
+
+/* Whether it was told to pause. */
+static bool
+is_told_to_pause(const struct restoring *r, const struct earlier_trial *e)
+{
+    static const char pause[] = TRIAL_STOP_PAUSE " ";
+    struct trial t = {.attempt = e->attempt};
+    char *path = NULL;
+    struct buf text;
+    bool told;
+
+    memcpy(t.id, e->id, sizeof t.id);
+    buf_init(&text, RECORDS_MAX);
+    told = trial_place(&t, r->m->folder.path, NULL) == 0 &&
+           (path = file_join(t.folder, TRIAL_STOP)) != NULL &&
+           packs_read(r->packs, path, STOP_MAX, &text, NULL) == 0 &&
+           strncmp(buf_text(&text), pause, sizeof pause - 1) == 0;
+    buf_fini(&text);
+    free(path);
+    free(t.folder);
+    return told;
+}
+
+/* As in checkpoints_ended(). */
+static bool
+was_paused(const struct restoring *r, const struct earlier_trial *e)
+{
+    enum trial_state state = trial_state_of(e->result->status);
+
+    return state == TRIAL_PAUSED ||
+           (state == TRIAL_SUCCEEDED && e->has_folder &&
+            r->m->checkpoints.n > 0 && is_told_to_pause(r, e));
+}
+
+/* What is in place of a trial that ended long ago may still be to be packed. */
+static void
+pack_later(struct manager *m, const struct earlier_trial *e)
+{
+    enum trial_state state = trial_state_of(e->result->status);
+
+    if (e->in_place)
+        packing_found(&m->packing, e->number, e->attempt,
+                      trial_is_failure(state) || state == TRIAL_TIMED_OUT);
 }
 
 static int
-restore_trial(struct restoring *r, const struct earlier_trial *e,
-              struct err *err)
+restore_trial(struct restoring *r, struct earlier_trial *e, struct err *err)
 {
     struct manager *m = r->m;
     struct trial *t;
@@ -181,12 +235,15 @@ restore_trial(struct restoring *r, const struct earlier_trial *e,
                            trial_state_of(e->result->status),
                            e->result->has_value, e->result->value);
             checkpoints_ended_before(&m->checkpoints, e->number,
-                                     was_paused(m, e));
+                                     was_paused(r, e));
             scheduler_restored(&m->scheduler, false);
+            pack_later(m, e);
             return 0;
         }
     }
-    t = earlier_trial_restore(e, m->x, m->folder.path);
+    if (unpack(r, e, err) != 0)
+        return -1;
+    t = earlier_trial_restore(e, m->x, m->folder.path, r->packs);
     if (t == NULL) {
         discard(r, e);
         return 0;
@@ -237,8 +294,9 @@ count_ends(struct manager *m, const struct results *results)
 /* Counts the time of the attempts before the last one, which no result has: it
  * stands in the exit files of their folders. */
 static void
-count_attempts(struct manager *m, const struct earlier_trial *e)
+count_attempts(const struct restoring *r, const struct earlier_trial *e)
 {
+    struct manager *m = r->m;
     struct trial before = {.attempt = e->attempt};
     bool there = true;
 
@@ -249,9 +307,9 @@ count_attempts(struct manager *m, const struct earlier_trial *e)
         before.attempt--;
         if (trial_place(&before, m->folder.path, NULL) != 0)
             return;
-        there = access(before.folder, F_OK) == 0;
-        if (outcome_read(before.folder, &o, NULL) == 0 && o.started_ns > 0 &&
-            o.ended_ns > o.started_ns)
+        there = packs_has(r->packs, before.folder);
+        if (outcome_read_of(r->packs, before.folder, &o, NULL) == 0 &&
+            o.started_ns > 0 && o.ended_ns > o.started_ns)
             goals_trial_ended(
                 &m->goals,
                 &(struct goals_trial){
@@ -277,7 +335,7 @@ read_witnesses(struct restoring *r, struct err *err)
         return -1;
     count_ends(m, r->results);
     for (size_t i = 0; m->x->max_trial_hours > 0 && i < r->trials.n; i++)
-        count_attempts(m, r->trials.items[i]);
+        count_attempts(r, r->trials.items[i]);
     return 0;
 }
 
@@ -292,7 +350,8 @@ send_unlogged(const struct restoring *r)
     buf_init(&list, RECORDS_MAX);
     for (size_t i = 0; i < r->trials.n; i++) {
         const struct earlier_trial *e = r->trials.items[i];
-        char *record = earlier_trial_unlogged(e, &r->log, m->folder.path);
+        char *record =
+            earlier_trial_unlogged(e, &r->log, m->folder.path, r->packs);
 
         if (record != NULL) {
             buf_add_text(&list, list.len == 0 ? "[" : ", ");
@@ -395,13 +454,15 @@ restore_experiment(struct restoring *r, struct err *err)
 int
 restore(struct manager *m, struct err *err)
 {
-    struct restoring r = {.m = m};
-    int rc = read_witnesses(&r, err);
+    struct restoring r = {.m = m, .packs = packs_new()};
+    int rc = r.packs == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                             : read_witnesses(&r, err);
 
     if (rc == 0)
         rc = restore_experiment(&r, err);
     earlier_trials_fini(&r.trials);
     resume_log_fini(&r.log);
     results_free(r.results);
+    packs_free(r.packs);
     return rc;
 }

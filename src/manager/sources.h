@@ -21,6 +21,7 @@ enum source {
     SOURCE_CONTROL,
     SOURCE_RESOURCES,
     SOURCE_TRASH,
+    SOURCE_PACKING,
     SOURCE_COUNT
 };
 

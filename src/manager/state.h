@@ -27,6 +27,7 @@
 #include "manager/goals.h"
 #include "manager/launch.h"
 #include "manager/live.h"
+#include "manager/packing.h"
 #include "manager/placing.h"
 #include "manager/preparing.h"
 #include "manager/progress.h"
@@ -91,6 +92,7 @@ struct manager {
     struct attempts attempts; /* how one is over, and another follows */
     struct failing failing;   /* retried, reported, or the run halted */
     struct ending ending;     /* the end: told, recorded, shown */
+    struct packing packing;   /* the folders of those that have ended */
     struct repeat repeat;     /* trials that ended, once more */
     struct study study;       /* trials for those who ask for them */
 

@@ -8,6 +8,7 @@
 #include "json_writer.h"
 #include "manager/parameters.h"
 #include "manager/trial.h"
+#include "pack/packs.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -210,14 +211,15 @@ trial_command_read(struct trial_command *c, const char *bytes, size_t len,
 
 /* What stands behind the text of a wrapper's file. */
 static int
-load_behind_text(struct trial_command *c, const char *path, struct err *err)
+load_behind_text(struct trial_command *c, const char *path, struct packs *k,
+                 struct err *err)
 {
     const char *at;
     struct buf bytes;
     int rc;
 
     buf_init(&bytes, 2 * COMMAND_MAX);
-    rc = file_read_plain(path, COMMAND_MAX, &bytes, err);
+    rc = packs_read(k, path, COMMAND_MAX, &bytes, err);
     at = rc == 0 ? memchr(buf_text(&bytes), '\0', bytes.len) : NULL;
     if (rc == 0 && at == NULL) /* of an earlier version */
         rc = err_set(err, ERR_INPUT, "does not tell how it was started");
@@ -233,13 +235,14 @@ load_behind_text(struct trial_command *c, const char *path, struct err *err)
 }
 
 static int
-load_file(struct trial_command *c, const char *path, struct err *err)
+load_file(struct trial_command *c, const char *path, struct packs *k,
+          struct err *err)
 {
     struct buf bytes;
     int rc;
 
     buf_init(&bytes, 2 * COMMAND_MAX);
-    rc = file_read_plain(path, COMMAND_MAX, &bytes, err);
+    rc = packs_read(k, path, COMMAND_MAX, &bytes, err);
     if (rc == 0) {
         rc = trial_command_read(c, bytes.len > 0 ? bytes.data : "", bytes.len,
                                 err);
@@ -251,7 +254,8 @@ load_file(struct trial_command *c, const char *path, struct err *err)
 }
 
 int
-trial_command_load(struct trial_command *c, const char *folder, struct err *err)
+trial_command_load(struct trial_command *c, const char *folder, struct packs *k,
+                   struct err *err)
 {
     static const char *const names[] = {TRIAL_COMMAND, TRIAL_EXIT,
                                         TRIAL_WRAPPER_PID};
@@ -263,12 +267,12 @@ trial_command_load(struct trial_command *c, const char *folder, struct err *err)
         path = file_join(folder, names[i]);
         if (path == NULL)
             return err_set(err, ERR_MEMORY, "out of memory");
-        if (access(path, F_OK) == 0)
+        if (packs_has(k, path))
             break;
     }
     rc = strcmp(strrchr(path, '/') + 1, TRIAL_COMMAND) == 0
-             ? load_file(c, path, err)
-             : load_behind_text(c, path, err);
+             ? load_file(c, path, k, err)
+             : load_behind_text(c, path, k, err);
     free(path);
     return rc;
 }
@@ -349,20 +353,20 @@ find_id(const struct trial_command *c, struct buf *out)
 
 /* How any phase of the trial was started. */
 static int
-load_any(struct trial_command *c, const char *folder)
+load_any(struct trial_command *c, const char *folder, struct packs *k)
 {
     char *prepare = file_join(folder, TRIAL_PREPARE);
-    int rc = trial_command_load(c, folder, NULL);
+    int rc = trial_command_load(c, folder, k, NULL);
 
     if (rc != 0 && prepare != NULL)
-        rc = trial_command_load(c, prepare, NULL);
+        rc = trial_command_load(c, prepare, k, NULL);
     free(prepare);
     return rc;
 }
 
 /* Makes the record of one that has no file of NNI's. */
 static bool
-make_record(const char *folder, struct buf *out)
+make_record(const char *folder, struct packs *k, struct buf *out)
 {
     char *path = file_join(folder, TRIAL_PARAMETERS_JSON);
     struct trial_command c = {0};
@@ -372,9 +376,8 @@ make_record(const char *folder, struct buf *out)
 
     buf_init(&given, TSV_MAX);
     buf_init(&id, TSV_MAX);
-    ok = path != NULL &&
-         file_read_plain(path, TSV_MAX / 2, &given, NULL) == 0 &&
-         load_any(&c, folder) == 0 && find_id(&c, &id);
+    ok = path != NULL && packs_read(k, path, TSV_MAX / 2, &given, NULL) == 0 &&
+         load_any(&c, folder, k) == 0 && find_id(&c, &id);
     if (ok) {
         while (given.len > 0 && given.data[given.len - 1] == '\n')
             given.len--;
@@ -391,7 +394,7 @@ make_record(const char *folder, struct buf *out)
 }
 
 char *
-trial_folder_record(const char *folder)
+trial_folder_record(const char *folder, struct packs *k)
 {
     char *path = file_join(folder, TRIAL_NNI_PARAMETERS), *text = NULL;
     struct suggestion s;
@@ -399,8 +402,8 @@ trial_folder_record(const char *folder)
 
     buf_init(&b, 2 * TSV_MAX);
     if (path != NULL &&
-        (file_read_plain(path, TSV_MAX, &b, NULL) == 0 ||
-         make_record(folder, &b)) &&
+        (packs_read(k, path, TSV_MAX, &b, NULL) == 0 ||
+         make_record(folder, k, &b)) &&
         suggestion_read(buf_text(&b), b.len, &s, NULL) == 0) {
         suggestion_fini(&s);
         text = buf_take(&b);

@@ -13,6 +13,7 @@
 
 struct buf;
 struct err;
+struct packs;
 struct trial;
 
 /* What trials need in their folders beyond what all do; what it is may be seen
@@ -56,9 +57,10 @@ struct trial_command {
 /* Copies the bytes.  -1: these are no command; *c is then empty. */
 int trial_command_read(struct trial_command *c, const char *bytes, size_t len,
                        struct err *err);
-/* Reads that of a phase, in its folder, from wherever its version put it. */
+/* Reads that of a phase, in its folder or packed (packs.h; k may be NULL), from
+ * wherever its version put it. */
 int trial_command_load(struct trial_command *c, const char *folder,
-                       struct err *err);
+                       struct packs *k, struct err *err);
 void trial_command_fini(struct trial_command *c);
 
 /* Writes into the trial's folder what it goes on from, by t->origin, t->restore
@@ -71,9 +73,9 @@ int trial_folder_write_record(const struct trial *t, struct err *err);
 /* Sets t->restore and t->step by that file; false: there is no such file. */
 bool trial_folder_read_origin(struct trial *t);
 
-/* What was given out, as a TR tells it, of a folder that another manager made;
- * to be freed.  NULL: it does not tell. */
-char *trial_folder_record(const char *folder);
+/* What was given out, as a TR tells it, of a folder that another manager made,
+ * be it packed; to be freed.  NULL: it does not tell. */
+char *trial_folder_record(const char *folder, struct packs *k);
 
 /* Takes the stop that is recorded there. */
 void trial_folder_stop(struct trial *t);

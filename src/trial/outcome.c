@@ -5,10 +5,11 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/number.h"
+#include "pack/packs.h"
 #include "trial/stderr_tail.h"
 #include "trial/files.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -103,41 +104,46 @@ read_text(char *text, struct outcome *out, struct err *err)
 }
 
 static int
-read_file(const char *path, struct outcome *out, struct err *err)
+read_file(int fd, struct outcome *out, struct err *err)
 {
-    int fd = file_open_plain(path, O_RDONLY);
     char text[OUTCOME_TEXT_MAX + 1];
-    ssize_t n;
+    ssize_t n = read(fd, text, sizeof text - 1);
 
-    if (fd < 0)
-        return err_errno(err, ERR_SYSTEM, "cannot open");
-    n = read(fd, text, sizeof text - 1);
-    close(fd);
     text[n > 0 ? n : 0] = '\0';
     return text[0] != '\0' ? read_text(text, out, err)
                            : err_set(err, ERR_INPUT, "is empty");
 }
 
 int
-outcome_read(const char *folder, struct outcome *out, struct err *err)
+outcome_read_of(struct packs *k, const char *folder, struct outcome *out,
+                struct err *err)
 {
     char *path = file_join(folder, TRIAL_EXIT);
-    int rc = 0;
+    int fd = path == NULL ? -1 : packs_open(k, path), rc = 0;
 
     *out = (struct outcome){.kind = OUTCOME_LOST};
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-        rc = read_file(path, out, err);
-        if (rc != 0) {
-            out->kind = OUTCOME_LOST;
-            err_place(err, "%s", path);
-        }
+    if (fd >= 0) {
+        rc = read_file(fd, out, err);
+        close(fd);
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+        rc = err_errno(err, ERR_SYSTEM, "cannot open");
+    }
+    if (rc != 0) {
+        out->kind = OUTCOME_LOST;
+        err_place(err, "%s", path);
     }
     if (out->kind == OUTCOME_LOST)
         stderr_tail_wrapper(folder, out->text, sizeof out->text);
     free(path);
     return rc;
+}
+
+int
+outcome_read(const char *folder, struct outcome *out, struct err *err)
+{
+    return outcome_read_of(NULL, folder, out, err);
 }
 
 static bool

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct err;
+struct packs;
 
 enum outcome_kind {
     OUTCOME_LOST, /* there is no exit file: nobody knows */
@@ -39,6 +40,9 @@ struct outcome {
 /* Reads the exit file of a trial's folder.  -1 when there is one that makes no
  * sense; *out is then LOST. */
 int outcome_read(const char *folder, struct outcome *out, struct err *err);
+/* The same of one attempt of many, be they packed (pack/packs.h). */
+int outcome_read_of(struct packs *k, const char *folder, struct outcome *out,
+                    struct err *err);
 
 /* Whether the folder holds less of its end, or of what the trial had reported
  * or printed by then, than there was: the power was lost before that was on

@@ -2,9 +2,9 @@
 #include "trial/stderr_tail.h"
 
 #include "core/file.h"
+#include "pack/packs.h"
 #include "trial/files.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static bool
 has(const char *folder, const char *name)
 {
     char *path = file_join(folder, name);
-    bool there = path != NULL && access(path, F_OK) == 0;
+    bool there = path != NULL && packs_has(NULL, path);
 
     free(path);
     return there;
@@ -40,7 +40,7 @@ size_t
 stderr_tail_read(const char *folder, char text[STDERR_TAIL_MAX])
 {
     char *path = file_join(folder, TRIAL_STDERR);
-    int fd = path == NULL ? -1 : file_open_plain(path, O_RDONLY);
+    int fd = path == NULL ? -1 : packs_open(NULL, path);
     struct stat st;
     ssize_t n = 0;
 

@@ -13,7 +13,7 @@
 #include "core/folder.h"
 #include "core/gzip.h"
 #include "fuzz_file.h"
-#include "pack/kept.h"
+#include "pack/packs.h"
 #include "pack/member.h"
 #include "pack/packer.h"
 
@@ -69,7 +69,7 @@ mend(struct buf *pack)
 }
 
 struct reading {
-    struct kept *k;
+    struct packs *k;
     const char *top;
     int n;
 };
@@ -86,12 +86,12 @@ use(void *ctx, uint64_t number, uint64_t attempt)
     pack_id(number, attempt, id);
     buf_init(&b, 4 * READ_MAX);
     snprintf(path, sizeof path, "%s/trials/%s/stdout", r->top, id);
-    if (kept_read(r->k, path, READ_MAX, &b, &err) != 0)
+    if (packs_read(r->k, path, READ_MAX, &b, &err) != 0)
         MUST(err.code != ERR_NONE);
     buf_fini(&b);
     snprintf(path, sizeof path, "%s/trials/%s", r->top, id);
     snprintf(to, sizeof to, "%s/to", r->top);
-    if (kept_unpack(r->k, path, to, true, &err) == 0)
+    if (packs_unpack(r->k, path, to, true, &err) == 0)
         MUST(folder_bytes(to) < (uint64_t)64 << 20);
     folder_remove(to);
     return r->n++ > 20;
@@ -124,7 +124,7 @@ go_on(const char *top)
     packer_close(p);
     MUST(access(path, F_OK) != 0);
     buf_init(&b, 4 * READ_MAX);
-    MUST(kept_read(NULL, path, READ_MAX, &b, &err) == 0);
+    MUST(packs_read(NULL, path, READ_MAX, &b, &err) == 0);
     MUST(strcmp(buf_text(&b), "seven\n") == 0);
     buf_fini(&b);
 }
@@ -154,11 +154,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "%s/" NAME, at.folder);
     MUST(file_write(path, pack.data, pack.len, NULL) == 0);
     buf_fini(&pack);
-    r.k = kept_new();
+    r.k = packs_new();
     snprintf(path, sizeof path, "%s/trials", at.folder);
-    MUST(kept_each(path, use, &r, NULL) == 0);
-    kept_damage(path, text, sizeof text);
-    kept_free(r.k);
+    MUST(packs_each(path, use, &r, NULL) == 0);
+    packs_damage(path, text, sizeof text);
+    packs_free(r.k);
     go_on(at.folder);
     MUST(access(outside, F_OK) != 0); /* nothing came beside */
     folder_remove(path);

@@ -5,7 +5,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/folder.h"
-#include "pack/kept.h"
+#include "pack/packs.h"
 #include "pack/member.h"
 #include "pack/packer.h"
 #include "pack/tar.h"
@@ -70,7 +70,7 @@ check_text(const char *path, const char *want)
     struct buf b;
 
     buf_init(&b, 1 << 20);
-    CHECK_EQ(kept_read(NULL, path, 1 << 19, &b, &err), 0);
+    CHECK_EQ(packs_read(NULL, path, 1 << 19, &b, &err), 0);
     CHECK_STR(buf_text(&b), want);
     buf_fini(&b);
 }
@@ -125,13 +125,13 @@ TEST(packs_hold_what_was_in_the_folders)
     check_text("trials/00012/prepare/exit", "exited 0\n");
     check_text("trials/00012.1/stdout", "two\n");
     check_text("trials/00012.1/model", "the user's");
-    CHECK(kept_has(NULL, "trials/00012"));
-    CHECK(kept_has(NULL, "trials/00012/stdout"));
-    CHECK(kept_is_packed(NULL, "trials/00012"));
-    CHECK(!kept_is_packed(NULL, "trials/00012.1/model"));
-    CHECK(!kept_has(NULL, "trials/00012/stderr"));
-    CHECK(!kept_has(NULL, "trials/00013"));
-    CHECK(!kept_has(NULL, "trials/12"));
+    CHECK(packs_has(NULL, "trials/00012"));
+    CHECK(packs_has(NULL, "trials/00012/stdout"));
+    CHECK(packs_is_packed(NULL, "trials/00012"));
+    CHECK(!packs_is_packed(NULL, "trials/00012.1/model"));
+    CHECK(!packs_has(NULL, "trials/00012/stderr"));
+    CHECK(!packs_has(NULL, "trials/00013"));
+    CHECK(!packs_has(NULL, "trials/12"));
 }
 
 TEST(packs_are_opened_as_files_are)
@@ -141,14 +141,14 @@ TEST(packs_are_opened_as_files_are)
 
     make_file("trials/00001/stdout", "one\n");
     put_one(1, PACK_STORED, PACK_KEPT);
-    fd = kept_open(NULL, "./trials/00001/stdout");
+    fd = packs_open(NULL, "./trials/00001/stdout");
     CHECK(fd >= 0);
     CHECK_EQ(read(fd, text, sizeof text), 4);
     CHECK_STR(text, "one\n");
     close(fd);
-    CHECK_EQ(kept_open(NULL, "trials/00001/none"), -1);
+    CHECK_EQ(packs_open(NULL, "trials/00001/none"), -1);
     CHECK_EQ(errno, ENOENT);
-    CHECK_EQ(kept_open(NULL, "trials/02001/none"), -1);
+    CHECK_EQ(packs_open(NULL, "trials/02001/none"), -1);
     CHECK_EQ(errno, ENOENT);
 }
 
@@ -176,9 +176,9 @@ TEST(packs_remove_or_store_or_keep_output)
     CHECK(!is_there("trials/00001") && !is_there("trials/00002") &&
           !is_there("trials/00003"));
     check_text("trials/00001/out/model", "1");
-    CHECK(!kept_has(NULL, "trials/00002/out"));
-    CHECK(kept_has(NULL, "trials/00001/out"));
-    CHECK(!kept_has(NULL, "trials/00003"));
+    CHECK(!packs_has(NULL, "trials/00002/out"));
+    CHECK(packs_has(NULL, "trials/00001/out"));
+    CHECK(!packs_has(NULL, "trials/00003"));
 }
 
 /* Whatever a hostile trial has made of its folder. */
@@ -205,7 +205,7 @@ TEST(packs_follow_no_link_and_open_no_fifo)
     check_text("outside/exit", "precious");
     check_text("secret", "not its own");
     check_text("trials/00001/exit/stdout", "a folder of our name");
-    CHECK_EQ(kept_open(NULL, "trials/00001/stdout"), -1);
+    CHECK_EQ(packs_open(NULL, "trials/00001/stdout"), -1);
     CHECK_EQ(unlink("trials/00001/theirs"), 0);
     CHECK_EQ(rmdir("trials/00001"), 0);
     CHECK_EQ(symlink("outside", "trials/00001"), 0);
@@ -283,7 +283,7 @@ TEST(packs_that_are_torn_are_cut_and_gone_on_with)
     for (size_t size = size_of(PACK) - 1; size > whole; size -= 7) {
         cut_to(PACK, size);
         check_text("trials/00001/stdout", "one\n");
-        CHECK(!kept_has(NULL, "trials/00002"));
+        CHECK(!packs_has(NULL, "trials/00002"));
     }
     make_file("trials/00002/stdout", "again\n");
     put_one(2, PACK_STORED, PACK_KEPT);
@@ -292,7 +292,7 @@ TEST(packs_that_are_torn_are_cut_and_gone_on_with)
     damage(PACK, size_of(PACK) - 6); /* as if its end was never written */
     make_file("trials/00003/stdout", "three\n");
     put_one(3, PACK_STORED, PACK_KEPT);
-    CHECK(!kept_has(NULL, "trials/00002"));
+    CHECK(!packs_has(NULL, "trials/00002"));
     check_text("trials/00003/stdout", "three\n");
 }
 
@@ -311,15 +311,15 @@ TEST(packs_that_are_damaged_cost_that_member)
     second = size_of(PACK);
     make_file("trials/00003/stdout", "three\n");
     put_one(3, PACK_STORED, PACK_KEPT);
-    CHECK(!kept_damage("trials", text, sizeof text));
+    CHECK(!packs_damage("trials", text, sizeof text));
 
     damage(PACK, second - 12); /* in what is deflated */
     buf_init(&b, 1 << 20);
-    CHECK_EQ(kept_read(NULL, "trials/00002/stdout", 100, &b, &err), -1);
+    CHECK_EQ(packs_read(NULL, "trials/00002/stdout", 100, &b, &err), -1);
     snprintf(text, sizeof text, PACK ": the member at byte %zu is damaged",
              first);
     CHECK_HAS(err.text, text);
-    CHECK_EQ(kept_open(NULL, "trials/00002/stdout"), -1);
+    CHECK_EQ(packs_open(NULL, "trials/00002/stdout"), -1);
     CHECK_EQ(errno, EBADMSG);
     buf_fini(&b);
     check_text("trials/00003/stdout", "three\n");
@@ -327,8 +327,8 @@ TEST(packs_that_are_damaged_cost_that_member)
     damage(PACK, first + 20); /* in its head */
     check_text("trials/00001/stdout", "one\n");
     check_text("trials/00003/stdout", "three\n");
-    CHECK(!kept_has(NULL, "trials/00002"));
-    CHECK(kept_damage("trials", text, sizeof text));
+    CHECK(!packs_has(NULL, "trials/00002"));
+    CHECK(packs_damage("trials", text, sizeof text));
     CHECK_HAS(text, PACK ": damaged at byte");
 }
 
@@ -351,9 +351,9 @@ TEST(packs_tell_of_all_their_attempts)
     make_file("trials/00001.2/stdout", "b");
     make_file("trials/02000/stdout", "c");
     put_all(t, 2, NULL);
-    CHECK_EQ(kept_each("trials", count, &sum, NULL), 0);
+    CHECK_EQ(packs_each("trials", count, &sum, NULL), 0);
     CHECK_EQ(sum, 1 + 2001 + 2000);
-    CHECK_EQ(kept_each("none", count, &sum, NULL), 0);
+    CHECK_EQ(packs_each("none", count, &sum, NULL), 0);
 }
 
 TEST(packs_are_unpacked_again)
@@ -367,24 +367,25 @@ TEST(packs_are_unpacked_again)
     CHECK_EQ(chmod("trials/00001/out/a", 0750), 0);
     CHECK_EQ(symlink("a", "trials/00001/out/link"), 0);
     put_all(&t, 1, NULL);
-    CHECK_EQ(kept_unpack(NULL, "trials/00001", "trials/00001", false, &err), 0);
+    CHECK_EQ(packs_unpack(NULL, "trials/00001", "trials/00001", false, &err),
+             0);
     check_text("trials/00001/out/a", "a");
     CHECK(is_there("trials/00001/stdout"));
     CHECK_EQ(lstat("trials/00001/out/link", &st), 0);
     CHECK(S_ISLNK(st.st_mode));
     CHECK_EQ(stat("trials/00001/out/a", &st), 0);
     CHECK_EQ(st.st_mode & 0777, 0750);
-    CHECK_EQ(kept_unpack(NULL, "trials/00001", "trials/00001", false, &err),
+    CHECK_EQ(packs_unpack(NULL, "trials/00001", "trials/00001", false, &err),
              -1);
     CHECK_HAS(err.text, "overwritten");
     make_file("trials/00001/stdout", "newer\n");
     CHECK_EQ(unlink("trials/00001/out/a"), 0);
-    CHECK_EQ(kept_unpack(NULL, "trials/00001", "trials/00001", true, &err), 0);
+    CHECK_EQ(packs_unpack(NULL, "trials/00001", "trials/00001", true, &err), 0);
     check_text("trials/00001/stdout", "newer\n");
     CHECK(is_there("trials/00001/out/a"));
-    CHECK_EQ(kept_unpack(NULL, "trials/00001", "elsewhere", false, &err), 0);
+    CHECK_EQ(packs_unpack(NULL, "trials/00001", "elsewhere", false, &err), 0);
     check_text("elsewhere/stdout", "one\n");
-    CHECK_EQ(kept_unpack(NULL, "trials/00007", "x", false, &err), -1);
+    CHECK_EQ(packs_unpack(NULL, "trials/00007", "x", false, &err), -1);
     CHECK_HAS(err.text, "no pack has it");
     CHECK(!is_there("x"));
 }
@@ -405,7 +406,7 @@ TEST(packs_hold_large_files)
     put_all((struct pack_trial[]){{1, 0, PACK_STORED, PACK_KEPT},
                                   {2, 0, PACK_STORED, PACK_KEPT}},
             2, NULL);
-    fd = kept_open(NULL, "trials/00001/stdout");
+    fd = packs_open(NULL, "trials/00001/stdout");
     CHECK(fd >= 0);
     while ((n = read(fd, piece, sizeof piece)) > 0) {
         CHECK(memcmp(piece, text + sum, (size_t)n) == 0);
@@ -420,7 +421,7 @@ TEST(packs_hold_large_files)
 /* One handle, more packs and members than it remembers. */
 TEST(packs_are_read_in_any_order_through_one_handle)
 {
-    struct kept *k = kept_new();
+    struct packs *k = packs_new();
     char path[64], text[16];
     struct buf b;
 
@@ -437,11 +438,11 @@ TEST(packs_are_read_in_any_order_through_one_handle)
         snprintf(path, sizeof path, "trials/%05d/stdout", which * 150);
         snprintf(text, sizeof text, "%d\n", which);
         buf_clear(&b);
-        CHECK_EQ(kept_read(k, path, 100, &b, NULL), 0);
+        CHECK_EQ(packs_read(k, path, 100, &b, NULL), 0);
         CHECK_STR(buf_text(&b), text);
     }
     buf_fini(&b);
-    kept_free(k);
+    packs_free(k);
 }
 
 TEST(packs_name_attempts_in_one_way)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kept.h - the files of trials, wherever they are: a path that leads into
+/* packs.h - the files of trials, wherever they are: a path that leads into
  * EXPERIMENT/trials/ATTEMPT/ leads to that attempt's folder, and what is not
  * there to the pack of its trial (member.h).  Any other path is opened as
  * file_open_plain() does.
@@ -8,8 +8,8 @@
  * so that reading attempt after attempt in the order of their numbers unpacks
  * nothing twice.  One thread; each function takes NULL for a handle of its own,
  * for one file. */
-#ifndef PACK_KEPT_H
-#define PACK_KEPT_H
+#ifndef PACK_PACKS_H
+#define PACK_PACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,38 +17,38 @@
 
 struct buf;
 struct err;
-struct kept;
+struct packs;
 
-struct kept *kept_new(void); /* NULL: out of memory */
-void kept_free(struct kept *k);
+struct packs *packs_new(void); /* NULL: out of memory */
+void packs_free(struct packs *k);
 
 /* Opens a file for reading, as file_open_plain(); one in a pack as a copy of
  * it.  -1: errno tells why, EBADMSG: its pack is damaged there. */
-int kept_open(struct kept *k, const char *path);
+int packs_open(struct packs *k, const char *path);
 /* Appends the whole file to b; more than `max` bytes is an error. */
-int kept_read(struct kept *k, const char *path, size_t max, struct buf *b,
-              struct err *err);
+int packs_read(struct packs *k, const char *path, size_t max, struct buf *b,
+               struct err *err);
 /* Whether there is a file, or a folder of an attempt, of this path. */
-bool kept_has(struct kept *k, const char *path);
+bool packs_has(struct packs *k, const char *path);
 /* The same, where it is in a pack alone. */
-bool kept_is_packed(struct kept *k, const char *path);
+bool packs_is_packed(struct packs *k, const char *path);
 
 /* Is told of each attempt that is in a pack, some more than once.  Other than
  * 0 ends the walk. */
-typedef int kept_attempt(void *ctx, uint64_t number, uint64_t attempt);
+typedef int packs_attempt(void *ctx, uint64_t number, uint64_t attempt);
 /* -1: a pack cannot be read; the others were. */
-int kept_each(const char *trials, kept_attempt *take, void *ctx,
-              struct err *err);
+int packs_each(const char *trials, packs_attempt *take, void *ctx,
+               struct err *err);
 
 /* What is damaged in the packs of this folder of trials, in a line; false:
  * nothing that could be seen from the heads of their members. */
-bool kept_damage(const char *trials, char *out, size_t size);
+bool packs_damage(const char *trials, char *out, size_t size);
 
 /* Puts what is in the pack of the attempt's folder into the folder `to`, which
  * is made where it is missing; each file appears complete and synced.  Files
  * that are there stay as they are, with `fill`, or else are an error before
  * anything is written.  -1 also where the attempt is in no pack. */
-int kept_unpack(struct kept *k, const char *folder, const char *to, bool fill,
-                struct err *err);
+int packs_unpack(struct packs *k, const char *folder, const char *to, bool fill,
+                 struct err *err);
 
 #endif

@@ -3,7 +3,7 @@
  * indexes of packs, and members as they are unpacked.  A member that is small,
  * as nearly all are, is unpacked into memory; a large one into a file without a
  * name, which is mapped. */
-#include "pack/kept.h"
+#include "pack/packs.h"
 
 #include "core/buf.h"
 #include "core/err.h"
@@ -43,7 +43,7 @@ struct member {
     bool mapped;
 };
 
-struct kept {
+struct packs {
     struct pack packs[PACKS];
     struct member members[MEMBERS];
     uint64_t clock, room_used;
@@ -57,14 +57,14 @@ struct place {
     size_t id_len;
 };
 
-struct kept *
-kept_new(void)
+struct packs *
+packs_new(void)
 {
-    return calloc(1, sizeof(struct kept));
+    return calloc(1, sizeof(struct packs));
 }
 
 static void
-forget_member(struct kept *k, struct member *m)
+forget_member(struct packs *k, struct member *m)
 {
     if (m->pack == NULL)
         return;
@@ -78,7 +78,7 @@ forget_member(struct kept *k, struct member *m)
 }
 
 static void
-forget_pack(struct kept *k, struct pack *p)
+forget_pack(struct packs *k, struct pack *p)
 {
     for (size_t i = 0; i < MEMBERS; i++)
         if (k->members[i].pack == p)
@@ -91,7 +91,7 @@ forget_pack(struct kept *k, struct pack *p)
 }
 
 void
-kept_free(struct kept *k)
+packs_free(struct packs *k)
 {
     if (k == NULL)
         return;
@@ -135,7 +135,7 @@ place_of(const char *path, struct place *p)
 }
 
 static struct pack *
-remember_pack(struct kept *k, char *path, int fd)
+remember_pack(struct packs *k, char *path, int fd)
 {
     struct pack *p = &k->packs[0];
 
@@ -151,7 +151,7 @@ remember_pack(struct kept *k, char *path, int fd)
 /* The pack that the trial is in, with what was appended to it meanwhile.  NULL:
  * there is none, as errno ENOENT says, or it cannot be read. */
 static struct pack *
-pack_of(struct kept *k, const struct place *at, struct err *err)
+pack_of(struct packs *k, const struct place *at, struct err *err)
 {
     char name[PACK_NAME_MAX], *path;
     struct pack *p = NULL;
@@ -256,7 +256,7 @@ unpack_small(const struct pack *p, const struct pack_member *from,
 
 /* The one to be forgotten next. */
 static struct member *
-oldest(struct kept *k, bool in_memory)
+oldest(struct packs *k, bool in_memory)
 {
     struct member *found = NULL;
 
@@ -274,7 +274,7 @@ oldest(struct kept *k, bool in_memory)
 /* The bytes of the archive in a member; NULL: err tells what is damaged, and
  * errno is EBADMSG, or what failed. */
 static const char *
-bytes_of(struct kept *k, const struct pack *p, size_t member, struct err *err)
+bytes_of(struct packs *k, const struct pack *p, size_t member, struct err *err)
 {
     const struct pack_member *from = &p->index.members[member];
     bool small = from->raw <= SMALL;
@@ -330,7 +330,7 @@ next_entry(struct entries *e)
 }
 
 static int
-entries_of(struct kept *k, const struct pack *p, const struct pack_place *from,
+entries_of(struct packs *k, const struct pack *p, const struct pack_place *from,
            struct entries *e, struct err *err)
 {
     const char *bytes = bytes_of(k, p, from->member, err);
@@ -344,7 +344,7 @@ entries_of(struct kept *k, const struct pack *p, const struct pack_place *from,
 /* Finds an entry of this name, a file unless `any`; e stays valid until the
  * handle is used again.  1: there is none. */
 static int
-find_entry(struct kept *k, const struct place *at, bool any, struct entries *e,
+find_entry(struct packs *k, const struct place *at, bool any, struct entries *e,
            struct err *err)
 {
     const struct pack *p = pack_of(k, at, err);
@@ -369,7 +369,7 @@ find_entry(struct kept *k, const struct place *at, bool any, struct entries *e,
 
 /* Calls for a path that is in no folder with a handle. */
 static int
-find_packed(struct kept **k, struct kept **own, const char *path,
+find_packed(struct packs **k, struct packs **own, const char *path,
             struct entries *e, struct err *err)
 {
     struct place at;
@@ -378,7 +378,7 @@ find_packed(struct kept **k, struct kept **own, const char *path,
     if (!place_of(path, &at))
         return 1;
     if (*k == NULL)
-        *k = *own = kept_new();
+        *k = *own = packs_new();
     if (*k == NULL) {
         errno = ENOMEM;
         return err_set(err, ERR_MEMORY, "out of memory");
@@ -401,10 +401,10 @@ copy_of(const struct entries *e)
 }
 
 int
-kept_open(struct kept *k, const char *path)
+packs_open(struct packs *k, const char *path)
 {
     int fd = file_open_plain(path, O_RDONLY), why = errno, rc;
-    struct kept *own = NULL;
+    struct packs *own = NULL;
     struct entries e;
 
     if (fd >= 0 || !is_missing(why))
@@ -416,17 +416,17 @@ kept_open(struct kept *k, const char *path)
         fd = copy_of(&e);
         why = errno;
     }
-    kept_free(own);
+    packs_free(own);
     errno = why;
     return fd;
 }
 
 int
-kept_read(struct kept *k, const char *path, size_t max, struct buf *b,
-          struct err *err)
+packs_read(struct packs *k, const char *path, size_t max, struct buf *b,
+           struct err *err)
 {
     struct err why = {0};
-    struct kept *own = NULL;
+    struct packs *own = NULL;
     struct entries e;
     int rc = file_read_plain(path, max, b, &why);
 
@@ -446,14 +446,14 @@ kept_read(struct kept *k, const char *path, size_t max, struct buf *b,
         buf_add(b, e.content, e.entry.size);
         rc = buf_check(b, path, err);
     }
-    kept_free(own);
+    packs_free(own);
     return rc;
 }
 
 bool
-kept_is_packed(struct kept *k, const char *path)
+packs_is_packed(struct packs *k, const char *path)
 {
-    struct kept *own = NULL;
+    struct packs *own = NULL;
     const struct pack *p;
     struct entries e;
     struct place at;
@@ -462,7 +462,7 @@ kept_is_packed(struct kept *k, const char *path)
     if (!place_of(path, &at))
         return false;
     if (k == NULL)
-        k = own = kept_new();
+        k = own = packs_new();
     if (k != NULL && at.entry[at.id_len] != '\0') {
         n = find_entry(k, &at, true, &e, NULL) == 0;
     } else if (k != NULL) {
@@ -470,16 +470,16 @@ kept_is_packed(struct kept *k, const char *path)
         if (p != NULL)
             pack_index_find(&p->index, at.number, at.attempt, &n);
     }
-    kept_free(own);
+    packs_free(own);
     return n > 0;
 }
 
 bool
-kept_has(struct kept *k, const char *path)
+packs_has(struct packs *k, const char *path)
 {
     struct stat st;
 
-    return lstat(path, &st) == 0 || kept_is_packed(k, path);
+    return lstat(path, &st) == 0 || packs_is_packed(k, path);
 }
 
 /* ---- all of a folder ---- */
@@ -522,7 +522,7 @@ walk_packs(const char *trials, each_pack *each, void *ctx, struct err *err)
 }
 
 struct telling {
-    kept_attempt *take;
+    packs_attempt *take;
     void *ctx;
 };
 
@@ -539,7 +539,7 @@ tell_attempts(void *ctx, const char *path, const struct pack_index *x)
 }
 
 int
-kept_each(const char *trials, kept_attempt *take, void *ctx, struct err *err)
+packs_each(const char *trials, packs_attempt *take, void *ctx, struct err *err)
 {
     struct telling to = {take, ctx};
 
@@ -568,7 +568,7 @@ tell_damage(void *ctx, const char *path, const struct pack_index *x)
 }
 
 bool
-kept_damage(const char *trials, char *out, size_t size)
+packs_damage(const char *trials, char *out, size_t size)
 {
     struct damage d = {out, size, false};
 
@@ -701,7 +701,7 @@ typedef int each_entry(const struct unpacking *u, const struct entries *e,
 /* Calls for all that is packed of an attempt, of two of one name for the later
  * one first. */
 static int
-walk_attempt(struct kept *k, const struct place *at, const struct unpacking *u,
+walk_attempt(struct packs *k, const struct place *at, const struct unpacking *u,
              each_entry *each, struct err *err)
 {
     const struct pack *p = pack_of(k, at, err);
@@ -730,7 +730,7 @@ walk_attempt(struct kept *k, const struct place *at, const struct unpacking *u,
 }
 
 static int
-unpack_into(struct kept *k, const struct place *at, struct unpacking *u,
+unpack_into(struct packs *k, const struct place *at, struct unpacking *u,
             struct err *err)
 {
     bool there = mkdir(u->to, 0700) != 0 && errno == EEXIST;
@@ -749,10 +749,10 @@ unpack_into(struct kept *k, const struct place *at, struct unpacking *u,
 }
 
 int
-kept_unpack(struct kept *k, const char *folder, const char *to, bool fill_in,
-            struct err *err)
+packs_unpack(struct packs *k, const char *folder, const char *to, bool fill_in,
+             struct err *err)
 {
-    struct kept *own = NULL;
+    struct packs *own = NULL;
     struct place at;
     struct unpacking u = {.to = to, .folder = folder, .fill = fill_in};
     int rc;
@@ -760,10 +760,10 @@ kept_unpack(struct kept *k, const char *folder, const char *to, bool fill_in,
     if (!place_of(folder, &at) || at.entry[at.id_len] != '\0')
         return err_set(err, ERR_INPUT, "%s: no folder of a trial", folder);
     if (k == NULL)
-        k = own = kept_new();
+        k = own = packs_new();
     u.id_len = at.id_len;
     rc = k == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                    : unpack_into(k, &at, &u, err);
-    kept_free(own);
+    packs_free(own);
     return rc;
 }
