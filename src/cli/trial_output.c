@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "history/folder.h"
 #include "manager/results.h"
+#include "pack/packs.h"
 #include "trial/files.h"
 #include "trial/stderr_tail.h"
 
@@ -63,7 +64,7 @@ copy(struct output *o)
     ssize_t n;
 
     if (o->fd < 0)
-        o->fd = file_open_plain(o->path, O_RDONLY);
+        o->fd = packs_open(NULL, o->path);
     if (o->fd < 0)
         return errno == ENOENT ? 0 : -1; /* there is none, or none yet */
     while (pass_hole(o->fd),
@@ -77,7 +78,7 @@ static bool
 is_there(const char *folder, const char *name)
 {
     char *path = file_join(folder, name);
-    bool there = path != NULL && access(path, F_OK) == 0;
+    bool there = path != NULL && packs_has(NULL, path);
 
     free(path);
     return there;

@@ -24,6 +24,7 @@
 #include "frame.h"
 #include "history/folder.h"
 #include "log/record.h"
+#include "pack/packs.h"
 #include "trial/files.h"
 #include "trial/outcome.h"
 
@@ -61,6 +62,7 @@ struct trial {
 struct history_reader {
     /* Of the experiment; NULL: there is a log, or records, alone. */
     char *folder;
+    struct packs *packs;    /* of its trials */
     struct log_reader *log; /* NULL: there is none (yet) */
     struct map suggested;   /* parameter_id -> struct history_suggestion */
     struct map trials;      /* trial_job_id -> struct trial */
@@ -270,7 +272,7 @@ outcome_of(const struct history_reader *h, const struct trial *t)
     if (asprintf(&path, "%s/" FOLDER_TRIALS "/%s%s%s", h->folder, t->seen.job,
                  more, part) < 0)
         return o;
-    outcome_read(path, &o, NULL);
+    outcome_read_of(h->packs, path, &o, NULL);
     free(path);
     return o;
 }
@@ -997,6 +999,7 @@ history_open(const char *folder, struct err *err)
     if (h == NULL)
         return NULL;
     h->folder = strdup(folder);
+    h->packs = packs_new(); /* else each file is looked for anew */
     if (h->folder == NULL)
         no_memory(err);
     else if (open_log(h, err) == 0)
@@ -1035,6 +1038,7 @@ history_close(struct history_reader *h)
     map_fini(&h->over_named);
     log_close(h->log);
     free(h->folder);
+    packs_free(h->packs);
     free(h);
 }
 

@@ -6,6 +6,8 @@
 #include "core/file.h"
 #include "core/grow.h"
 #include "core/hold.h"
+#include "core/idset.h"
+#include "core/number.h"
 #include "history/folder.h"
 #include "json.h"
 #include "manager/budget.h"
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 #define NOWHERE SIZE_MAX
+#define NUMBER_MAX ((uint64_t)1 << 26) /* of trials that are told apart */
 
 enum kind { TEXT, JSON, NUMBER, COUNT };
 
@@ -416,19 +419,29 @@ load_summary(struct results *r, bool forked)
     json_free(doc);
 }
 
+/* Counts the trials that have a folder and no result; those that have ended may
+ * have one, or be packed, or neither. */
 static void
 count_unended(struct results *r)
 {
     char *path = file_join(r->folder, FOLDER_TRIALS);
     DIR *trials = path == NULL ? NULL : opendir(path);
+    struct idset ended = {0};
     struct dirent *entry;
-    size_t n = 0;
+    uint64_t number;
 
+    for (size_t i = 0; trials != NULL && i < r->n; i++)
+        if (number_parse_u64(r->items[i].trial, strlen(r->items[i].trial),
+                             &number) &&
+            number < NUMBER_MAX)
+            idset_add(&ended, number);
     while (trials != NULL && (entry = readdir(trials)) != NULL)
-        n += strchr(entry->d_name, '.') == NULL; /* a later attempt */
+        r->unended +=
+            number_parse_u64(entry->d_name, strlen(entry->d_name), &number) &&
+            !idset_has(&ended, number);
     if (trials != NULL)
         closedir(trials);
-    r->unended = n > r->n ? n - r->n : 0;
+    idset_fini(&ended);
     free(path);
 }
 

@@ -22,6 +22,7 @@
 
 #define DEPTH_MAX 64
 #define PIECE ((size_t)64 << 10)
+#define LONG_NAME "its name is longer than an archive's may be"
 #define PLACES_MAX ((size_t)256)       /* in a member */
 #define RAW_ENOUGH ((uint64_t)4 << 20) /* then another member is begun */
 
@@ -398,13 +399,12 @@ add_raw(struct packer *p, const void *data, size_t len, struct err *err)
     return gzip_body_add(p->body, data, len, err);
 }
 
-/* 1: ustar cannot hold it. */
+/* -1: the name is too long. */
 static int
-describe(struct tar_entry *e, const char *path, const struct stat *st,
-         unsigned char block[TAR_BLOCK])
+describe(struct tar_entry *e, const char *path, const struct stat *st)
 {
     if (strlen(path) > TAR_NAME_MAX)
-        return 1;
+        return -1;
     strcpy(e->name, path); /* it has room for TAR_NAME_MAX */
     e->type = S_ISDIR(st->st_mode)   ? TAR_FOLDER
               : S_ISLNK(st->st_mode) ? TAR_LINK
@@ -414,7 +414,7 @@ describe(struct tar_entry *e, const char *path, const struct stat *st,
     e->gid = st->st_gid;
     e->size = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
     e->mtime = st->st_mtim.tv_sec;
-    return tar_write(e, block) == 0 ? 0 : 1;
+    return 0;
 }
 
 /* Begins the member and the attempt in it, where they are not begun yet. */
@@ -444,7 +444,7 @@ store_level(struct walk *w, struct level *l, struct err *err)
     if (store_level(w, l->up, err) != 0 || begin_attempt(w, err) != 0)
         return -1;
     l->stored = true;
-    return describe(&e, l->path, &l->st, block) != 0
+    return describe(&e, l->path, &l->st) != 0 || tar_write(&e, block) != 0
                ? 0 /* nothing in it can be stored, either */
                : add_raw(w->p, block, sizeof block, err);
 }
@@ -468,34 +468,90 @@ leave_unread(struct packer *p, const char *path)
     return leave(p, path, why.text);
 }
 
-/* Adds the content of an entry whose head promised it.  1: it has become
- * shorter, or cannot be read; zeros stand for the rest. */
-static int
-add_content(struct packer *p, int fd, uint64_t size, struct err *err)
+static void
+store_holes(struct tar_entry *e)
 {
-    uint64_t left = tar_padded(size);
+    e->type = TAR_FILE;
+    e->size = e->length;
+    e->n_parts = 0;
+}
+
+/* Finds what lies between the holes of a file; where that is too much the holes
+ * are stored, too. */
+static void
+find_parts(struct tar_entry *e, int fd, const struct stat *st)
+{
+    off_t at = 0, end;
+
+    if ((uint64_t)st->st_blocks * 512 >= (uint64_t)st->st_size)
+        return;
+    e->size = 0;
+    while (e->n_parts < TAR_PARTS_MAX && (at = lseek(fd, at, SEEK_DATA)) >= 0 &&
+           at < st->st_size) {
+        end = lseek(fd, at, SEEK_HOLE);
+        if (end <= at || end > st->st_size)
+            end = st->st_size;
+        e->parts[e->n_parts++] =
+            (struct tar_part){(uint64_t)at, (uint64_t)(end - at)};
+        e->size += (uint64_t)(end - at);
+        at = end;
+    }
+    if (at < 0 && errno == ENXIO) { /* the rest is a hole */
+        if (e->n_parts < TAR_PARTS_MAX)
+            e->parts[e->n_parts++] =
+                (struct tar_part){(uint64_t)st->st_size, 0};
+        at = st->st_size;
+    }
+    e->length = (uint64_t)st->st_size;
+    e->type = at == st->st_size && e->size < e->length ? TAR_SPARSE : TAR_FILE;
+    if (e->type == TAR_FILE)
+        store_holes(e);
+}
+
+/* Adds a part of a file.  1: it has become shorter, or cannot be read; zeros
+ * stand for the rest. */
+static int
+add_part(struct packer *p, int fd, struct tar_part part, struct err *err)
+{
     int short_of = 0;
 
-    while (left > 0) {
-        size_t most = left < PIECE ? (size_t)left : PIECE;
-        size_t want = size < most ? (size_t)size : most;
-        ssize_t n = want > 0 && !short_of ? read(fd, p->piece, want) : 0;
+    while (part.size > 0) {
+        size_t most = part.size < PIECE ? (size_t)part.size : PIECE;
+        ssize_t n = short_of ? 0 : pread(fd, p->piece, most, (off_t)part.at);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            short_of |= want > 0;
+            short_of = 1;
             memset(p->piece, 0, most);
             n = (ssize_t)most;
-            size -= want;
-        } else {
-            size -= (uint64_t)n;
         }
         if (add_raw(p, p->piece, (size_t)n, err) != 0)
             return -1;
-        left -= (uint64_t)n;
+        part.at += (uint64_t)n;
+        part.size -= (uint64_t)n;
     }
     return short_of;
+}
+
+/* Adds the content of an entry whose head promised it; as add_part(). */
+static int
+add_content(struct packer *p, int fd, const struct tar_entry *e,
+            struct err *err)
+{
+    static const char zeros[TAR_BLOCK];
+    int rc = 0, short_of = 0;
+
+    if (e->type != TAR_SPARSE)
+        rc = add_part(p, fd, (struct tar_part){0, e->size}, err);
+    for (unsigned i = 0; rc >= 0 && i < e->n_parts; i++) {
+        short_of |= rc;
+        rc = add_part(p, fd, e->parts[i], err);
+    }
+    if (rc < 0 ||
+        add_raw(p, zeros, (size_t)(tar_padded(e->size) - e->size), err) != 0)
+        return -1;
+    return short_of | rc;
 }
 
 static int
@@ -509,15 +565,19 @@ store_opened(struct walk *w, struct level *l, int fd, const char *path,
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return leave(w->p, path, "it is no file any more");
-    if (describe(&e, path, &st, block) != 0)
+    if (describe(&e, path, &st) != 0)
+        return leave(w->p, path, LONG_NAME);
+    find_parts(&e, fd, &st);
+    if (tar_write(&e, block) != 0 && e.type == TAR_SPARSE)
+        store_holes(&e);
+    if (tar_write(&e, block) != 0)
         return leave(w->p, path,
-                     (uint64_t)st.st_size > TAR_SIZE_MAX
-                         ? "it is larger than 8 GiB"
-                         : "its name is longer than an archive's may be");
+                     e.size > TAR_SIZE_MAX ? "it is larger than 8 GiB"
+                                           : LONG_NAME);
     if (store_level(w, l, err) != 0 || begin_attempt(w, err) != 0 ||
         add_raw(w->p, block, sizeof block, err) != 0)
         return -1;
-    rc = add_content(w->p, fd, e.size, err);
+    rc = add_content(w->p, fd, &e, err);
     if (rc > 0)
         return leave(w->p, path, "it became shorter while it was read");
     return rc < 0 ? -1 : add_removal(w->p, path, &st, PACK_STORED, err);
@@ -545,7 +605,8 @@ store_link(struct walk *w, struct level *l, const char *name, const char *path,
     unsigned char block[TAR_BLOCK];
     ssize_t n = readlinkat(l->fd, name, e.link, sizeof e.link);
 
-    if (n < 0 || n > TAR_LINK_MAX || describe(&e, path, st, block) != 0)
+    if (n < 0 || n > TAR_LINK_MAX || describe(&e, path, st) != 0 ||
+        tar_write(&e, block) != 0)
         return leave(w->p, path, "the link is longer than an archive's may be");
     if (store_level(w, l, err) != 0 || begin_attempt(w, err) != 0 ||
         add_raw(w->p, block, sizeof block, err) != 0)

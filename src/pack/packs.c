@@ -316,6 +316,18 @@ struct entries {
 };
 
 static bool
+is_file(const struct tar_entry *e)
+{
+    return e->type == TAR_FILE || e->type == TAR_SPARSE;
+}
+
+static uint64_t
+length_of(const struct tar_entry *e)
+{
+    return e->type == TAR_SPARSE ? e->length : e->size;
+}
+
+static bool
 next_entry(struct entries *e)
 {
     if ((size_t)(e->end - e->at) < TAR_BLOCK ||
@@ -359,7 +371,7 @@ find_entry(struct packs *k, const struct place *at, bool any, struct entries *e,
             return -1;
         while (next_entry(e))
             if (strcmp(e->entry.name, at->entry) == 0 &&
-                (any || e->entry.type == TAR_FILE))
+                (any || is_file(&e->entry)))
                 return 0;
     }
     return 1;
@@ -387,17 +399,59 @@ find_packed(struct packs **k, struct packs **own, const char *path,
     return rc;
 }
 
+/* Writes the content into a new file, with its holes. */
+static int
+write_content(int fd, const struct entries *e, struct err *err)
+{
+    const char *from = e->content;
+
+    if (e->entry.type != TAR_SPARSE)
+        return file_write_all(fd, from, e->entry.size, err);
+    for (unsigned i = 0; i < e->entry.n_parts; i++) {
+        const struct tar_part *p = &e->entry.parts[i];
+
+        if (lseek(fd, (off_t)p->at, SEEK_SET) < 0)
+            return err_errno(err, ERR_SYSTEM, "cannot write");
+        if (file_write_all(fd, from, p->size, err) != 0)
+            return -1;
+        from += p->size;
+    }
+    return ftruncate(fd, (off_t)e->entry.length) == 0
+               ? 0
+               : err_errno(err, ERR_SYSTEM, "cannot write");
+}
+
 static int
 copy_of(const struct entries *e)
 {
     int fd = memfd_create("packed", MFD_CLOEXEC);
 
-    if (fd >= 0 && (file_write_all(fd, e->content, e->entry.size, NULL) != 0 ||
-                    lseek(fd, 0, SEEK_SET) != 0)) {
+    if (fd >= 0 &&
+        (write_content(fd, e, NULL) != 0 || lseek(fd, 0, SEEK_SET) != 0)) {
         close(fd);
         fd = -1;
     }
     return fd;
+}
+
+/* Appends the content, with zeros for its holes. */
+static void
+add_content(struct buf *b, const struct entries *e)
+{
+    const char *from = e->content;
+    char *to = buf_reserve(b, length_of(&e->entry) + 1);
+
+    if (to == NULL)
+        return;
+    if (e->entry.type == TAR_SPARSE)
+        memset(to, 0, e->entry.length);
+    else
+        memcpy(to, from, e->entry.size);
+    for (unsigned i = 0; i < e->entry.n_parts; i++) {
+        memcpy(to + e->entry.parts[i].at, from, e->entry.parts[i].size);
+        from += e->entry.parts[i].size;
+    }
+    b->len += length_of(&e->entry);
 }
 
 int
@@ -440,10 +494,10 @@ packs_read(struct packs *k, const char *path, size_t max, struct buf *b,
         rc = -1;
         if (err != NULL)
             *err = why;
-    } else if (rc == 0 && e.entry.size > max) {
+    } else if (rc == 0 && length_of(&e.entry) > max) {
         rc = err_set(err, ERR_INPUT, "%s: longer than %zu bytes", path, max);
     } else if (rc == 0) {
-        buf_add(b, e.content, e.entry.size);
+        add_content(b, &e);
         rc = buf_check(b, path, err);
     }
     packs_free(own);
@@ -639,7 +693,7 @@ unpack_file(int at, const char *name, const struct entries *e, struct err *err)
     fd = openat(at, temporary, flags, 0600);
     if (fd < 0)
         return err_errno(err, ERR_SYSTEM, "cannot create");
-    rc = file_write_all(fd, e->content, e->entry.size, err);
+    rc = write_content(fd, e, err);
     if (rc == 0 &&
         (fchmod(fd, e->entry.mode & 0777) != 0 || futimens(fd, times) != 0 ||
          fsync(fd) != 0 || renameat(at, temporary, at, name) != 0))
@@ -663,7 +717,7 @@ unpack_entry(const struct unpacking *u, const struct entries *e,
         return -1;
     if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         rc = 0; /* it is newer than what is packed, or was unpacked before */
-    else if (e->entry.type == TAR_FILE)
+    else if (is_file(&e->entry))
         rc = unpack_file(at, name, e, err);
     else if ((e->entry.type == TAR_FOLDER
                   ? mkdirat(at, name, (e->entry.mode & 0777) | 0700)

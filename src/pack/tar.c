@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define GNU_MAGIC "ustar  " /* and a NUL */
 #define MAGIC \
     "ustar\0" \
     "00"
@@ -25,6 +26,9 @@ enum {
     AT_LINK = 157,
     AT_MAGIC = 257,
     AT_PREFIX = 345,
+    /* with GNU_MAGIC */
+    AT_PARTS = 386,
+    AT_LENGTH = 483,
 };
 
 /* ---- written ---- */
@@ -37,6 +41,32 @@ put_number(unsigned char *to, size_t width, uint64_t v)
         v = 0;
     for (size_t i = width - 1; i > 0; i--, v >>= 3)
         to[i - 1] = (unsigned char)('0' + (v & 7));
+}
+
+/* The same, but that a number with more digits stands in 11 bytes behind 128.
+ */
+static void
+put_large(unsigned char *to, uint64_t v)
+{
+    if (v <= TAR_SIZE_MAX) {
+        put_number(to, LONG_NUMBER, v);
+        return;
+    }
+    to[0] = 128;
+    for (size_t i = LONG_NUMBER - 1; i > 0; i--, v >>= 8)
+        to[i] = (unsigned char)(v & 0xff);
+}
+
+static void
+put_parts(unsigned char block[TAR_BLOCK], const struct tar_entry *e)
+{
+    for (unsigned i = 0; i < e->n_parts; i++) {
+        unsigned char *to = block + AT_PARTS + 2 * i * LONG_NUMBER;
+
+        put_large(to, e->parts[i].at);
+        put_large(to + LONG_NUMBER, e->parts[i].size);
+    }
+    put_large(block + AT_LENGTH, e->length);
 }
 
 /* Puts the name, parted at a '/' where it is long. */
@@ -86,7 +116,14 @@ tar_write(const struct tar_entry *e, unsigned char block[TAR_BLOCK])
                e->mtime > 0 ? (uint64_t)e->mtime : 0);
     block[AT_TYPE] = (unsigned char)e->type;
     memcpy(block + AT_LINK, e->link, strlen(e->link));
-    memcpy(block + AT_MAGIC, MAGIC, sizeof MAGIC - 1);
+    if (e->type == TAR_SPARSE && block[AT_PREFIX] != 0)
+        return -1;
+    if (e->type == TAR_SPARSE) {
+        memcpy(block + AT_MAGIC, GNU_MAGIC, sizeof GNU_MAGIC);
+        put_parts(block, e);
+    } else {
+        memcpy(block + AT_MAGIC, MAGIC, sizeof MAGIC - 1);
+    }
     put_number(block + AT_CHECKSUM, NUMBER - 1, checksum(block));
     block[AT_CHECKSUM + NUMBER - 1] = ' ';
     return 0;
@@ -105,12 +142,48 @@ get_number(const unsigned char *from, size_t width, uint64_t *v)
     return i > 0 && (i == width || from[i] == '\0' || from[i] == ' ');
 }
 
+static bool
+get_large(const unsigned char *from, uint64_t *v)
+{
+    if (from[0] != 128)
+        return get_number(from, LONG_NUMBER, v);
+    *v = 0;
+    for (size_t i = LONG_NUMBER - 8; i < LONG_NUMBER; i++)
+        *v = *v << 8 | from[i];
+    return from[1] == 0 && from[2] == 0 && from[3] == 0;
+}
+
+/* Takes the parts, which lie in the file behind one another. */
+static bool
+get_parts(const unsigned char block[TAR_BLOCK], struct tar_entry *e)
+{
+    uint64_t end = 0, size = 0;
+
+    if (!get_large(block + AT_LENGTH, &e->length) || e->length > INT64_MAX)
+        return false;
+    for (; e->n_parts < TAR_PARTS_MAX; e->n_parts++) {
+        const unsigned char *from =
+            block + AT_PARTS + 2 * e->n_parts * LONG_NUMBER;
+        struct tar_part *p = &e->parts[e->n_parts];
+
+        if (from[0] == 0)
+            break;
+        if (!get_large(from, &p->at) ||
+            !get_large(from + LONG_NUMBER, &p->size) || p->at < end ||
+            p->at > e->length || p->size > e->length - p->at)
+            return false;
+        end = p->at + p->size;
+        size += p->size;
+    }
+    return size == e->size;
+}
+
 /* Takes the name, without the '/' at the end of a folder's. */
 static bool
 get_name(const unsigned char block[TAR_BLOCK], struct tar_entry *e)
 {
     const char *prefix = (const char *)block + AT_PREFIX;
-    int before = (int)strnlen(prefix, PREFIX);
+    int before = e->type == TAR_SPARSE ? 0 : (int)strnlen(prefix, PREFIX);
     const char *name = (const char *)block + AT_NAME;
     size_t len;
 
@@ -128,7 +201,9 @@ tar_read(const unsigned char block[TAR_BLOCK], struct tar_entry *e)
     uint64_t mode, mtime, sum;
 
     *e = (struct tar_entry){0};
-    if (memcmp(block + AT_MAGIC, MAGIC, sizeof MAGIC - 1) != 0 ||
+    if (memcmp(block + AT_MAGIC,
+               block[AT_TYPE] == TAR_SPARSE ? GNU_MAGIC : MAGIC,
+               sizeof MAGIC - 1) != 0 ||
         !get_number(block + AT_CHECKSUM, NUMBER, &sum) ||
         sum != checksum(block) || !get_number(block + AT_MODE, NUMBER, &mode) ||
         !get_number(block + AT_UID, NUMBER, &e->uid) ||
@@ -136,13 +211,21 @@ tar_read(const unsigned char block[TAR_BLOCK], struct tar_entry *e)
         !get_number(block + AT_SIZE, LONG_NUMBER, &e->size) ||
         !get_number(block + AT_MTIME, LONG_NUMBER, &mtime))
         return -1;
-    if (block[AT_TYPE] != TAR_FILE && block[AT_TYPE] != TAR_LINK &&
-        block[AT_TYPE] != TAR_FOLDER)
-        return -1;
     e->type = (enum tar_type)block[AT_TYPE];
     e->mode = (unsigned)mode & 07777;
     e->mtime = (int64_t)mtime;
     snprintf(e->link, sizeof e->link, "%.*s", TAR_LINK_MAX,
              (const char *)block + AT_LINK);
-    return get_name(block, e) && (e->type == TAR_FILE || e->size == 0) ? 0 : -1;
+    if (!get_name(block, e))
+        return -1;
+    switch (e->type) {
+    case TAR_FILE:
+        return 0;
+    case TAR_SPARSE:
+        return get_parts(block, e) ? 0 : -1;
+    case TAR_LINK:
+    case TAR_FOLDER:
+        return e->size == 0 ? 0 : -1;
+    }
+    return -1;
 }

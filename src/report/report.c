@@ -14,6 +14,7 @@
 #include "manager/parameters.h"
 #include "manager/results.h"
 #include "numerics/elementary.h"
+#include "pack/packs.h"
 #include "trial/files.h"
 
 #include <math.h>
@@ -356,7 +357,7 @@ add_results(struct reading *r, struct err *err)
 /* Reads FOLDER/trials/ID/parameters.json, for a trial whose parameters the log
  * does not tell. */
 static char *
-read_parameters(const char *folder, const char *id)
+read_parameters(const char *folder, const char *id, struct packs *k)
 {
     char *trials = file_join(folder, FOLDER_TRIALS), *trial, *path;
     struct buf text;
@@ -365,7 +366,7 @@ read_parameters(const char *folder, const char *id)
     trial = trials == NULL ? NULL : file_join(trials, id);
     path = trial == NULL ? NULL : file_join(trial, TRIAL_PARAMETERS_JSON);
     buf_init(&text, 2 * PART_MAX);
-    if (path != NULL && file_read_plain(path, PART_MAX, &text, NULL) == 0)
+    if (path != NULL && packs_read(k, path, PART_MAX, &text, NULL) == 0)
         all = buf_take(&text);
     buf_fini(&text);
     free(path);
@@ -378,21 +379,24 @@ static int
 complete(struct reading *r, struct err *err)
 {
     struct report *all = r->report;
+    struct packs *k = packs_new();
+    int rc = 0;
 
-    for (size_t i = 0; i < all->n_trials; i++) {
+    for (size_t i = 0; rc == 0 && i < all->n_trials; i++) {
         struct report_trial *t = &all->trials[i];
         const char *from = t->from_id;
         uintptr_t at;
 
         if (t->status == NULL && set_text(&t->status, "running") != 0)
-            return out_of_memory(err);
+            rc = out_of_memory(err);
         if (t->parameters == NULL)
-            t->parameters = read_parameters(r->folder, t->id);
+            t->parameters = read_parameters(r->folder, t->id, k);
         at = from == NULL ? 0
                           : (uintptr_t)map_get(&r->trials, from, strlen(from));
         t->from = at == 0 || at - 1 == i ? REPORT_NONE : at - 1;
     }
-    return 0;
+    packs_free(k);
+    return rc;
 }
 
 /* ---- the experiment ---- */

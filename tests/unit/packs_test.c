@@ -418,6 +418,84 @@ TEST(packs_hold_large_files)
     free(text);
 }
 
+/* Holes stay holes, as maxTrialOutput makes them, and in tar's hands, too. */
+TEST(packs_keep_holes)
+{
+    const off_t far = (off_t)40 << 30;
+    char text[8] = "";
+    struct stat st;
+    int fd;
+
+    make_file("trials/00001/stdout", "begin");
+    fd = open("trials/00001/stdout", O_WRONLY);
+    if (ftruncate(fd, far) != 0)
+        SKIP("no file may be so long here");
+    CHECK_EQ(pwrite(fd, "end\n", 4, far), 4);
+    close(fd);
+    put_one(1, PACK_STORED, PACK_KEPT);
+    CHECK(!is_there("trials/00001"));
+    CHECK(size_of(PACK) < 2000);
+    fd = packs_open(NULL, "trials/00001/stdout");
+    CHECK(fd >= 0 && fstat(fd, &st) == 0);
+    CHECK_EQ(st.st_size, far + 4);
+    CHECK(st.st_blocks < 1000);
+    CHECK_EQ(pread(fd, text, 5, 0), 5);
+    CHECK_STR(text, "begin");
+    CHECK_EQ(pread(fd, text, 5, far), 4);
+    CHECK(memcmp(text, "end\n", 4) == 0);
+    close(fd);
+    CHECK_EQ(packs_unpack(NULL, "trials/00001", "to", false, NULL), 0);
+    CHECK_EQ(stat("to/stdout", &st), 0);
+    CHECK_EQ(st.st_size, far + 4);
+    CHECK(st.st_blocks < 1000);
+    if (system("command -v tar gzip > tools") != 0)
+        SKIP("no tar");
+    CHECK_EQ(mkdir("tar", 0700), 0);
+    CHECK_EQ(system("tar -xzf " PACK " -C tar"), 0);
+    CHECK_EQ(stat("tar/00001/stdout", &st), 0);
+    CHECK_EQ(st.st_size, far + 4);
+    CHECK(st.st_blocks < 1000);
+}
+
+/* One that ends in a hole, one that is nothing else, one of many. */
+TEST(packs_keep_holes_wherever_they_are)
+{
+    static const struct {
+        const char *path;
+        off_t length;
+        int n;
+    } files[] = {{"trials/00001/a", 1 << 20, 1},
+                 {"trials/00001/b", 1 << 20, 0},
+                 {"trials/00001/c", 1 << 20, 9}};
+    struct stat st;
+    struct buf b;
+
+    for (size_t i = 0; i < 3; i++) {
+        int fd;
+
+        make_file(files[i].path, "");
+        fd = open(files[i].path, O_WRONLY);
+        CHECK_EQ(ftruncate(fd, files[i].length), 0);
+        for (int k = 0; k < files[i].n; k++)
+            CHECK_EQ(pwrite(fd, "x", 1, k * 100000), 1);
+        close(fd);
+    }
+    put_one(1, PACK_STORED, PACK_STORED);
+    CHECK_EQ(packs_unpack(NULL, "trials/00001", "to", false, NULL), 0);
+    buf_init(&b, 1 << 22);
+    for (size_t i = 0; i < 3; i++) {
+        buf_clear(&b);
+        CHECK_EQ(packs_read(NULL, files[i].path, 1 << 21, &b, NULL), 0);
+        CHECK_EQ(b.len, files[i].length);
+        for (int k = 0; k < files[i].n; k++)
+            CHECK(b.data[k * 100000] == 'x' && b.data[k * 100000 + 1] == '\0');
+    }
+    CHECK_EQ(packs_read(NULL, files[0].path, 1 << 19, &b, NULL), -1);
+    buf_fini(&b);
+    CHECK_EQ(stat("to/a", &st), 0);
+    CHECK_EQ(st.st_size, files[0].length);
+}
+
 /* One handle, more packs and members than it remembers. */
 TEST(packs_are_read_in_any_order_through_one_handle)
 {
