@@ -16,6 +16,7 @@
 #include "trial/stderr_tail.h"
 #include "manager/rerun.h"
 #include "manager/results.h"
+#include "pack/packs.h"
 #include "trial/files.h"
 
 #include <math.h>
@@ -103,10 +104,16 @@ check_own(const struct which *w, struct err *err)
 {
     static const char *const names[] = {TRIAL_COMMAND, TRIAL_EXIT,
                                         TRIAL_WRAPPER_PID};
+    char *pack = packs_is_packed(NULL, w->attempt.folder)
+                     ? packs_path(w->attempt.folder)
+                     : NULL;
     int rc = kept_check_own(w->results, err);
 
-    if (rc == 0)
+    if (rc == 0 && pack != NULL)
+        rc = own_check(pack, 0, err);
+    if (rc == 0 && (pack == NULL || access(w->attempt.folder, F_OK) == 0))
         rc = own_check(w->attempt.folder, 0, err);
+    free(pack);
     for (size_t i = 0; rc == 0 && i < sizeof names / sizeof *names; i++) {
         char *path = file_join(w->attempt.folder, names[i]);
 

@@ -144,7 +144,11 @@ print(struct output *o, bool follow, struct err *err)
         watch(o);
     for (;;) {
         if (copy(o) != 0)
-            return err_errno(err, ERR_SYSTEM, "%s: cannot print", o->path);
+            return err_errno(err, ERR_SYSTEM,
+                             errno == EBADMSG ? "%s: its pack is damaged, as "
+                                                "tunepipe unpack tells"
+                                              : "%s: cannot print",
+                             o->path);
         if (next == NEXT_LAST || (next = await(o)) == NEXT_DEAF)
             return 0;
     }

@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINES_SHOWN 20
 #define LINE_SHOWN 200
@@ -182,8 +183,11 @@ print_ended(const struct results *all, const struct result *r,
     }
     visible_printf(stdout,
                    "  all that it printed: tunepipe trial output %s "
-                   "[--stderr]; its files: %s\n",
-                   a->name, a->folder);
+                   "[--stderr]; its files: %s%s\n",
+                   a->name, a->folder,
+                   access(a->folder, F_OK) == 0
+                       ? ""
+                       : ", once tunepipe unpack has put them there");
     if (checkpoint != NULL)
         visible_printf(stdout, "  its newest checkpoint: %s\n", checkpoint);
 }

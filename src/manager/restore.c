@@ -167,7 +167,7 @@ unpack(const struct restoring *r, struct earlier_trial *e, struct err *err)
             rc = packs_unpack(r->packs, t.folder, t.folder, true, err);
     }
     free(t.folder);
-    if (rc == 0 || err->code != ERR_LOG)
+    if (rc == 0 || err->code != ERR_INPUT)
         return rc;
     progress_warn(&r->m->progress, "tunepipe: warning: trial %s: %s", e->id,
                   err->text);

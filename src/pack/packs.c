@@ -296,6 +296,8 @@ bytes_of(struct packs *k, const struct pack *p, size_t member, struct err *err)
         *m = (struct member){0};
         err_place(err, "%s: the member at byte %llu is damaged", p->path,
                   (unsigned long long)from->at);
+        if (err != NULL && err->code == ERR_LOG)
+            err->code = ERR_INPUT; /* it costs itself */
         errno = errno != 0 ? errno : EBADMSG;
         return NULL;
     }
@@ -536,6 +538,18 @@ packs_has(struct packs *k, const char *path)
     return lstat(path, &st) == 0 || packs_is_packed(k, path);
 }
 
+char *
+packs_path(const char *folder)
+{
+    char name[PACK_NAME_MAX];
+    struct place at;
+
+    if (!place_of(folder, &at))
+        return NULL;
+    pack_name(at.number, name);
+    return file_join(at.trials, name);
+}
+
 /* ---- all of a folder ---- */
 
 typedef int each_pack(void *ctx, const char *path, const struct pack_index *x);
@@ -657,7 +671,7 @@ open_parent(const struct unpacking *u, const char *path, const char **name,
             (len == 2 && memcmp(path, "..", 2) == 0)) {
             if (at >= 0)
                 close(at);
-            return err_set(err, ERR_LOG, "%s: holds a file of no name",
+            return err_set(err, ERR_INPUT, "%s: holds a file of no name",
                            u->folder);
         }
         if (at < 0)

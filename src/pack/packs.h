@@ -33,6 +33,10 @@ bool packs_has(struct packs *k, const char *path);
 /* The same, where it is in a pack alone. */
 bool packs_is_packed(struct packs *k, const char *path);
 
+/* The path of the pack that the folder of an attempt is in, or would be; to be
+ * freed; NULL: it is no such folder, or out of memory. */
+char *packs_path(const char *folder);
+
 /* Is told of each attempt that is in a pack, some more than once.  Other than
  * 0 ends the walk. */
 typedef int packs_attempt(void *ctx, uint64_t number, uint64_t attempt);

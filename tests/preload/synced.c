@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* synced.so, preloaded: beside each command.log a file command.log.synced tells
- * how much of it was last put on stable storage, in decimal; and so for
- * results.jsonl. */
+ * how much of it was last put on stable storage, in decimal; the same beside
+ * results.jsonl and the packs of trials. */
 #include <inttypes.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,28 +15,35 @@
 
 #define BESIDE ".synced"
 
-static int
-ends_with(const char *path, size_t len, const char *name)
+static bool
+ends_with(const char *path, size_t len, const char *end)
 {
-    size_t n = strlen(name);
+    size_t n = strlen(end);
 
-    return len >= n && memcmp(path + len - n, name, n) == 0;
+    return len >= n && memcmp(path + len - n, end, n) == 0;
 }
 
 static void
 tell(int fd, off_t size)
 {
-    char at[64], path[4096 + sizeof BESIDE], text[32];
+    char at[64], path[4096 + sizeof BESIDE], text[32] = "";
     ssize_t len;
     int to, n;
 
     snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
     len = readlink(at, path, 4096);
     if (len < 0 || (!ends_with(path, (size_t)len, "/command.log") &&
-                    !ends_with(path, (size_t)len, "/results.jsonl")))
+                    !ends_with(path, (size_t)len, "/results.jsonl") &&
+                    !ends_with(path, (size_t)len, ".tar.gz")))
         return;
     memcpy(path + len, BESIDE, sizeof BESIDE);
-    to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    to = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    /* Another process may have told of more meanwhile. */
+    if (to >= 0 && pread(to, text, 20, 0) == 20 &&
+        strtoull(text, NULL, 10) > (uint64_t)size) {
+        close(to);
+        return;
+    }
     n = snprintf(text, sizeof text, "%020" PRIu64 "\n", (uint64_t)size);
     if (to >= 0 && pwrite(to, text, (size_t)n, 0) != n)
         _exit(99);

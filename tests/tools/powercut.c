@@ -2,16 +2,18 @@
 /* powercut SEED LOG RESULTS - leaves of a command log what the loss of power
  * may: all that its sync marks vouch for, or LOG.synced (see preload/synced.c)
  * where that is more, and of what stands behind that any blocks, in the places
- * of others zeros or what a disk had there before; of the results what stands
- * behind RESULTS.synced, or some of it; with CUT_TRIALS set any part of the
- * files in trials' folders, which nobody syncs then while a manager lives.
- * Prints how many bytes are durable, of how many. */
+ * of others zeros or what a disk had there before; the same of the packs of
+ * trials beside it, by their .synced alone; of the results what stands behind
+ * RESULTS.synced, or some of it; with CUT_TRIALS set any part of the files in
+ * trials' folders, which nobody syncs then while a manager lives.  Prints how
+ * many bytes are durable, of how many. */
 #include "core/err.h"
 #include "core/number.h"
 #include "log/log.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -168,6 +170,39 @@ lose_of_trials(const char *results)
         free(all);
 }
 
+/* Loses any blocks behind what is durable, and any part of the end. */
+static void
+lose(int fd, uint64_t durable, uint64_t size)
+{
+    for (uint64_t at = (durable + BLOCK - 1) / BLOCK * BLOCK;
+         at + BLOCK <= size; at += BLOCK)
+        if (draw(4) == 0)
+            lose_block(fd, at);
+    if (size > durable && draw(2) == 0)
+        cut(fd, durable + draw(size - durable));
+}
+
+static void
+lose_packs(const char *log)
+{
+    const char *slash = strrchr(log, '/');
+    char pattern[4096];
+    glob_t packs;
+
+    snprintf(pattern, sizeof pattern, "%.*s/trials/*.tar.gz",
+             slash == NULL ? 1 : (int)(slash - log), slash == NULL ? "." : log);
+    if (glob(pattern, 0, NULL, &packs) != 0)
+        return;
+    for (size_t i = 0; i < packs.gl_pathc; i++) {
+        int fd = open(packs.gl_pathv[i], O_RDWR);
+        uint64_t durable = synced_of(packs.gl_pathv[i]);
+
+        lose(fd, durable, size_of(fd));
+        close(fd);
+    }
+    globfree(&packs);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -189,12 +224,7 @@ main(int argc, char **argv)
         forget_synced(argv[2], durable);
         printf("durable: %llu of %llu bytes\n", (unsigned long long)durable,
                (unsigned long long)size);
-        for (at = (durable + BLOCK - 1) / BLOCK * BLOCK; at + BLOCK <= size;
-             at += BLOCK)
-            if (draw(4) == 0)
-                lose_block(fd, at);
-        if (size > durable && draw(2) == 0)
-            cut(fd, durable + draw(size - durable));
+        lose(fd, durable, size);
     }
     close(fd);
     fd = open(argv[3], O_RDWR);
@@ -206,5 +236,6 @@ main(int argc, char **argv)
     close(fd);
     if (getenv("CUT_TRIALS") != NULL)
         lose_of_trials(argv[3]);
+    lose_packs(argv[2]);
     return 0;
 }
