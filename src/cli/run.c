@@ -183,6 +183,20 @@ print_overrides(const struct experiment *x)
     buf_fini(&text);
 }
 
+/* What is removed of trials for good. */
+static void
+print_removed(const struct files_policy *p)
+{
+    if (p->files == FILES_FAILED || p->files == FILES_NONE)
+        printf("keepTrialFiles: what is ours in the folder of a trial is "
+               "removed when it has ended%s\n",
+               p->files == FILES_FAILED ? " well" : "");
+    if (p->output == OUTPUT_DROPPED)
+        printf("trialOutput: what a trial wrote into its folder is removed "
+               "%safter its end, but that of the best one\n",
+               p->drop_ms > 0 ? "a time " : "");
+}
+
 static void
 print_text(struct page *page, const struct dry_run *r)
 {
@@ -196,6 +210,7 @@ print_text(struct page *page, const struct dry_run *r)
         print_overrides(x);
     if (x->log_folder != NULL)
         visible_printf(stdout, "the log would lie in %s\n", x->log_folder);
+    print_removed(&x->files);
     fputs(buf_text(&page->out), stdout);
     if (r->ended != NULL)
         printf("\nthen no more: %s\n", r->ended);

@@ -141,9 +141,15 @@ check "what is kept, packed, dropped" policies
 mistaken() {
     experiment 'maxTrialNumber: 1' 'trialOutput: drop after tomorrow' < /dev/null
     "$T" run e.yml > out 2> err
-    [ $? = 3 ] && has err 'expected keep, pack, drop, or drop after a time such as 2h'
+    [ $? = 3 ] &&
+        has err 'expected keep, pack, drop, or drop after a time such as 2h' ||
+        return 1
+    experiment 'maxTrialNumber: 1' 'keepTrialFiles: failed' \
+        'trialOutput: drop after 2h' < /dev/null
+    "$T" run --dry-run e.yml > out && has out 'removed when it has ended well' &&
+        has out 'removed a time after its end, but that of the best one'
 }
-check "trialOutput is none" mistaken
+check "trialOutput that is none, and what --dry-run says" mistaken
 
 # What was lost with the power is found in the packs.
 witnesses() {

@@ -17,10 +17,10 @@ struct torture_case {
     int may_pass; /* it has a second way: then the failure may not show */
 };
 
-extern const struct torture_case torture_core[], torture_protocol[],
-    torture_space[], torture_log[], torture_history[], torture_plugin[],
-    torture_config[], torture_session[], torture_state[], torture_saving[],
-    torture_plugins[];
+extern const struct torture_case torture_core[], torture_pack[],
+    torture_protocol[], torture_space[], torture_log[], torture_history[],
+    torture_plugin[], torture_config[], torture_session[], torture_state[],
+    torture_saving[], torture_plugins[];
 
 /* ---- failing.c ---- */
 

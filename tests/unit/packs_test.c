@@ -12,10 +12,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -416,6 +418,43 @@ TEST(packs_hold_large_files)
     close(fd);
     check_text("trials/00002/stdout", "two\n");
     free(text);
+}
+
+/* No room: nothing is lost, and it goes on. */
+TEST(packs_wait_for_room)
+{
+    struct pack_trial t = {2, 0, PACK_STORED, PACK_STORED};
+    struct packer *p;
+    struct rlimit limit;
+    struct err err = {0};
+    char text[20000];
+    size_t whole;
+
+    make_file("trials/00001/stdout", "one\n");
+    put_one(1, PACK_STORED, PACK_KEPT);
+    p = packer_open("trials", is_ours, NULL);
+    whole = size_of(PACK);
+    make_file("trials/00002/stdout", "two\n");
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(i * i * 2654435761u >> 15);
+    CHECK_EQ(file_write("trials/00002/model", text, sizeof text, NULL), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    CHECK_EQ(
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){whole + 5000, limit.rlim_max}),
+        0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(packer_put(p, &t, 1, NULL, &err), -1);
+        CHECK_HAS(err.text, PACK ": cannot write");
+        CHECK_EQ(size_of(PACK), whole);
+        CHECK(is_there("trials/00002/stdout"));
+        check_text("trials/00001/stdout", "one\n");
+    }
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    CHECK_EQ(packer_put(p, &t, 1, NULL, &err), 0);
+    CHECK(!is_there("trials/00002"));
+    check_text("trials/00002/stdout", "two\n");
+    packer_close(p);
 }
 
 /* Holes stay holes, as maxTrialOutput makes them, and in tar's hands, too. */
