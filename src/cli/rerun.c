@@ -234,7 +234,7 @@ print(const struct which *w, const struct rerun_outcome *out)
     if (w->result != NULL)
         visible_printf(stdout, "%s\n",
                        is_same(w, out) ? "the same" : "not the same");
-    stderr_tail_line(w->to, line, sizeof line);
+    stderr_tail_line(w->to, NULL, line, sizeof line);
     if (status_of(out) == 0 || line[0] == '\0')
         return;
     buf_init(&shown, 4 * LINE_SHOWN);

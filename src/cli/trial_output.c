@@ -28,7 +28,8 @@
 struct output {
     const char *experiment;
     const struct attempt *attempt;
-    char *folder; /* of its last phase that began */
+    struct packs *packs; /* where it is when it is packed */
+    char *folder;        /* of its last phase that began */
     char *path;
     int fd, events; /* events: inotify's; -1: it is not followed */
 };
@@ -64,7 +65,7 @@ copy(struct output *o)
     ssize_t n;
 
     if (o->fd < 0)
-        o->fd = packs_open(NULL, o->path);
+        o->fd = packs_open(o->packs, o->path);
     if (o->fd < 0)
         return errno == ENOENT ? 0 : -1; /* there is none, or none yet */
     while (pass_hole(o->fd),
@@ -75,10 +76,10 @@ copy(struct output *o)
 }
 
 static bool
-is_there(const char *folder, const char *name)
+is_there(const struct output *o, const char *name)
 {
-    char *path = file_join(folder, name);
-    bool there = path != NULL && packs_has(NULL, path);
+    char *path = file_join(o->folder, name);
+    bool there = path != NULL && packs_has(o->packs, path);
 
     free(path);
     return there;
@@ -125,7 +126,7 @@ await(const struct output *o)
     char waste[4096];
     int n;
 
-    if (is_there(o->folder, TRIAL_EXIT))
+    if (is_there(o, TRIAL_EXIT))
         return NEXT_LAST;
     n = poll(fds, 2, LOOK_MS);
     if ((fds[1].revents & (POLLERR | POLLHUP)) != 0 ||
@@ -165,7 +166,8 @@ print_of(const char *experiment, const char *word,
     if (attempt_find(experiment, word, &a, err) != 0)
         return -1;
     o.attempt = &a;
-    o.folder = stderr_tail_folder(a.folder);
+    o.packs = packs_new(); /* else each file is looked for anew */
+    o.folder = stderr_tail_folder(a.folder, o.packs);
     if (o.folder != NULL)
         o.path =
             file_join(o.folder, w->stderr_only ? TRIAL_STDERR : TRIAL_STDOUT);
@@ -175,6 +177,7 @@ print_of(const char *experiment, const char *word,
         close(o.fd);
     if (o.events >= 0)
         close(o.events);
+    packs_free(o.packs);
     free(o.path);
     free(o.folder);
     free(a.folder);

@@ -16,6 +16,7 @@
 #include "manager/checkpoints.h"
 #include "manager/results.h"
 #include "manager/trial.h"
+#include "pack/packs.h"
 #include "trial/files.h"
 #include "trial/stderr_tail.h"
 
@@ -155,7 +156,8 @@ print_missed(const struct results *all, const struct result *r,
 
 static void
 print_ended(const struct results *all, const struct result *r,
-            const struct attempt *a, const char *phase, const char *checkpoint)
+            const struct attempt *a, const char *phase, struct packs *k,
+            const char *checkpoint)
 {
     bool good = strcmp(r->status, trial_state_name(TRIAL_SUCCEEDED)) == 0;
     const char *by = good ? NULL : by_whom(r);
@@ -176,10 +178,10 @@ print_ended(const struct results *all, const struct result *r,
         return;
     if (!good)
         print_missed(all, r, a->folder);
-    if (!good && stderr_tail_read(phase, last) > 0) {
+    if (!good && stderr_tail_read(phase, k, last) > 0) {
         visible_printf(stdout, "  the last lines of %s/" TRIAL_STDERR ":\n",
                        phase);
-        stderr_tail_lines(phase, LINES_SHOWN, print_line, NULL);
+        stderr_tail_lines(phase, k, LINES_SHOWN, print_line, NULL);
     }
     visible_printf(stdout,
                    "  all that it printed: tunepipe trial output %s "
@@ -194,7 +196,8 @@ print_ended(const struct results *all, const struct result *r,
 
 static int
 print_ended_json(const struct result *r, const struct attempt *a,
-                 const char *phase, const char *checkpoint, struct err *err)
+                 const char *phase, struct packs *k, const char *checkpoint,
+                 struct err *err)
 {
     struct verb_json page;
     struct json_writer *w = verb_json_begin(&page);
@@ -211,7 +214,7 @@ print_ended_json(const struct result *r, const struct attempt *a,
         json_add_text(w, "checkpoint", checkpoint);
     json_open_array(w, "stderr");
     if (phase != NULL)
-        stderr_tail_lines(phase, LINES_SHOWN, add_line, w);
+        stderr_tail_lines(phase, k, LINES_SHOWN, add_line, w);
     json_close(w);
     return verb_json_print(&page, stdout, err);
 }
@@ -222,15 +225,17 @@ tell_ended(const struct results *all, const struct result *r, bool json,
 {
     struct attempt a;
     char *phase = NULL, *checkpoint = checkpoints_kept(all->folder, r->trial);
+    struct packs *k = packs_new(); /* else what is packed is not found */
     int rc = 0;
 
     /* Its files may be gone: what is on record is not. */
     if (attempt_find(all->folder, r->trial, &a, NULL) == 0)
-        phase = stderr_tail_folder(a.folder);
+        phase = stderr_tail_folder(a.folder, k);
     if (json)
-        rc = print_ended_json(r, &a, phase, checkpoint, err);
+        rc = print_ended_json(r, &a, phase, k, checkpoint, err);
     else
-        print_ended(all, r, &a, phase, checkpoint);
+        print_ended(all, r, &a, phase, k, checkpoint);
+    packs_free(k);
     free(checkpoint);
     free(phase);
     free(a.folder);

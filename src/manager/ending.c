@@ -135,7 +135,8 @@ show_line(void *ctx, const char *text, size_t len)
 void
 ending_show_stderr(struct ending *e, const struct trial *t)
 {
-    char *folder = t->folder != NULL ? stderr_tail_folder(t->folder) : NULL;
+    char *folder =
+        t->folder != NULL ? stderr_tail_folder(t->folder, NULL) : NULL;
     char text[STDERR_TAIL_MAX];
 
     if (folder == NULL || access(folder, F_OK) != 0) {
@@ -143,11 +144,11 @@ ending_show_stderr(struct ending *e, const struct trial *t)
         return;
     }
     progress_say(e->progress,
-                 stderr_tail_read(folder, text) > 0
+                 stderr_tail_read(folder, NULL, text) > 0
                      ? "  the last lines of %s/" TRIAL_STDERR ":"
                      : "  its standard error is empty (%s/" TRIAL_STDERR ")",
                  folder);
-    stderr_tail_lines(folder, STDERR_LINES, show_line, e);
+    stderr_tail_lines(folder, NULL, STDERR_LINES, show_line, e);
     free(folder);
 }
 
@@ -296,12 +297,13 @@ mask_numbers(char *text)
 void
 ending_how(const struct trial *t, char text[ENDING_HOW_MAX])
 {
-    char *folder = t->folder != NULL ? stderr_tail_folder(t->folder) : NULL;
+    char *folder =
+        t->folder != NULL ? stderr_tail_folder(t->folder, NULL) : NULL;
     char line[400] = "";
     int len;
 
     if (folder != NULL)
-        stderr_tail_line(folder, line, sizeof line);
+        stderr_tail_line(folder, NULL, line, sizeof line);
     free(folder);
     len = snprintf(text, ENDING_HOW_MAX, "%d %d\n", (int)t->outcome.kind,
                    t->outcome.number); /* an exit status is no such number */

@@ -178,7 +178,7 @@ preparing_restore(struct preparing *p, struct trial *t)
 
     if (p->x->prepare_command.text == NULL || !has(t, TRIAL_PREPARE))
         return false;
-    run = stderr_tail_has_run(t->folder);
+    run = stderr_tail_has_run(t->folder, NULL);
     if (!run && launch_adopt(p->launch, t, true)) {
         p->attempts->recovered.adopted++;
         resources_adopt(p->resources, t);

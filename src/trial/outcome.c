@@ -10,6 +10,7 @@
 #include "trial/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -119,7 +120,10 @@ outcome_read_of(struct packs *k, const char *folder, struct outcome *out,
                 struct err *err)
 {
     char *path = file_join(folder, TRIAL_EXIT);
-    int fd = path == NULL ? -1 : packs_open(k, path), rc = 0;
+    int fd = path == NULL ? -1
+             : k != NULL  ? packs_open(k, path)
+                          : file_open_plain(path, O_RDONLY);
+    int rc = 0;
 
     *out = (struct outcome){.kind = OUTCOME_LOST};
     if (path == NULL)
@@ -135,7 +139,7 @@ outcome_read_of(struct packs *k, const char *folder, struct outcome *out,
         err_place(err, "%s", path);
     }
     if (out->kind == OUTCOME_LOST)
-        stderr_tail_wrapper(folder, out->text, sizeof out->text);
+        stderr_tail_wrapper(folder, k, out->text, sizeof out->text);
     free(path);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include "pack/packs.h"
 #include "trial/files.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,35 +13,39 @@
 #include <unistd.h>
 
 static bool
-has(const char *folder, const char *name)
+has(const char *folder, struct packs *k, const char *name)
 {
     char *path = file_join(folder, name);
-    bool there = path != NULL && packs_has(NULL, path);
+    bool there = path != NULL &&
+                 (k != NULL ? packs_has(k, path) : access(path, F_OK) == 0);
 
     free(path);
     return there;
 }
 
 bool
-stderr_tail_has_run(const char *attempt)
+stderr_tail_has_run(const char *attempt, struct packs *k)
 {
-    return has(attempt, TRIAL_EXIT) || has(attempt, TRIAL_WRAPPER_PID) ||
-           has(attempt, TRIAL_COMMAND);
+    return has(attempt, k, TRIAL_EXIT) || has(attempt, k, TRIAL_WRAPPER_PID) ||
+           has(attempt, k, TRIAL_COMMAND);
 }
 
 char *
-stderr_tail_folder(const char *attempt)
+stderr_tail_folder(const char *attempt, struct packs *k)
 {
-    return !stderr_tail_has_run(attempt) && has(attempt, TRIAL_PREPARE)
+    return !stderr_tail_has_run(attempt, k) && has(attempt, k, TRIAL_PREPARE)
                ? file_join(attempt, TRIAL_PREPARE)
                : strdup(attempt);
 }
 
 size_t
-stderr_tail_read(const char *folder, char text[STDERR_TAIL_MAX])
+stderr_tail_read(const char *folder, struct packs *k,
+                 char text[STDERR_TAIL_MAX])
 {
     char *path = file_join(folder, TRIAL_STDERR);
-    int fd = path == NULL ? -1 : packs_open(NULL, path);
+    int fd = path == NULL ? -1
+             : k != NULL  ? packs_open(k, path)
+                          : file_open_plain(path, O_RDONLY);
     struct stat st;
     ssize_t n = 0;
 
@@ -55,12 +60,12 @@ stderr_tail_read(const char *folder, char text[STDERR_TAIL_MAX])
 }
 
 bool
-stderr_tail_lines(const char *folder, size_t most,
+stderr_tail_lines(const char *folder, struct packs *k, size_t most,
                   void (*take)(void *ctx, const char *line, size_t len),
                   void *ctx)
 {
     char text[STDERR_TAIL_MAX];
-    size_t len = stderr_tail_read(folder, text), lines = 0;
+    size_t len = stderr_tail_read(folder, k, text), lines = 0;
     const char *end = text + len, *at = end;
 
     if (at > text && at[-1] == '\n')
@@ -78,10 +83,10 @@ stderr_tail_lines(const char *folder, size_t most,
 }
 
 void
-stderr_tail_line(const char *folder, char *line, size_t size)
+stderr_tail_line(const char *folder, struct packs *k, char *line, size_t size)
 {
     char text[STDERR_TAIL_MAX];
-    size_t end = stderr_tail_read(folder, text), at;
+    size_t end = stderr_tail_read(folder, k, text), at;
 
     while (end > 0 && strchr(" \t\r\n", text[end - 1]) != NULL)
         end--;
@@ -94,12 +99,13 @@ stderr_tail_line(const char *folder, char *line, size_t size)
 }
 
 void
-stderr_tail_wrapper(const char *folder, char *line, size_t size)
+stderr_tail_wrapper(const char *folder, struct packs *k, char *line,
+                    size_t size)
 {
     static const char name[] = TRIAL_WRAPPER_SAYS;
     char text[STDERR_TAIL_MAX];
 
-    stderr_tail_line(folder, text, sizeof text);
+    stderr_tail_line(folder, k, text, sizeof text);
     line[0] = '\0';
     if (strncmp(text, name, sizeof name - 1) == 0)
         snprintf(line, size, "%s", text);

@@ -214,6 +214,8 @@ check "a pack that is damaged" damaged
 
 # ---- it dies ----
 
+ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
+export ASAN_OPTIONS
 every=${KILL_EVERY:-7}
 trials=5
 
@@ -262,9 +264,6 @@ dies() {
 }
 
 kills() {
-    case $TP_BUILD in */tsan) echo "its runtime comes first"; return 77 ;; esac
-    ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
-    export ASAN_OPTIONS
     small 'keepTrialFiles: all' && dying 0 run e.yml && read -r before < count &&
         rm -rf tunepipe-experiments || return 1
     small 'keepTrialFiles: packed' && dying 0 run e.yml && read -r after < count ||
@@ -278,7 +277,6 @@ check "the manager dies while it packs, and the power is lost" kills
 
 # As above, but that the files are removed: what is on record stays.
 removals() {
-    case $TP_BUILD in */tsan) echo "its runtime comes first"; return 77 ;; esac
     small 'keepTrialFiles: none' && dying 0 run e.yml && read -r after < count ||
         return 1
     for at in $(seq $((after - 60)) "$((2 * every))" "$after"); do
