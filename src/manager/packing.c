@@ -13,6 +13,7 @@
 #include "manager/progress.h"
 #include "manager/sources.h"
 #include "manager/trial.h"
+#include "pack/packs.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -58,6 +59,8 @@ packing_is_ours(const char *name, bool folder)
     if (strncmp(name, prepare, sizeof prepare - 1) == 0 &&
         strchr(name + sizeof prepare - 1, '/') == NULL)
         return packing_is_ours(name + sizeof prepare - 1, false);
+    if (strncmp(name, PACKS_TEMPORARY, sizeof PACKS_TEMPORARY - 1) == 0)
+        return true;
     if (len > sizeof TMP && strcmp(name + len - sizeof TMP + 1, TMP) == 0)
         len -= sizeof TMP - 1;
     for (size_t i = 0; files[i] != NULL; i++)

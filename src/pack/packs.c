@@ -27,7 +27,7 @@
 #define MEMBERS 32
 #define SMALL ((uint64_t)8 << 20) /* of a member in memory */
 #define ROOM ((uint64_t)64 << 20) /* for all of them */
-#define TEMPORARY ".tmp"
+#define TEMPORARY_MAX 32
 
 struct pack {
     char *path; /* NULL: none */
@@ -691,20 +691,31 @@ open_parent(const struct unpacking *u, const char *path, const char **name,
     }
 }
 
+/* Makes a file of a name that nothing has. */
+static int
+open_temporary(int at, char name[TEMPORARY_MAX])
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = -1;
+
+    for (unsigned i = 0; fd < 0 && i < UINT_MAX; i++) {
+        snprintf(name, TEMPORARY_MAX, PACKS_TEMPORARY "%u", i);
+        fd = openat(at, name, flags, 0600);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
 /* Writes a file under another name, which it gets when it is complete. */
 static int
 unpack_file(int at, const char *name, const struct entries *e, struct err *err)
 {
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
                                 {.tv_sec = e->entry.mtime}};
-    char temporary[NAME_MAX + sizeof TEMPORARY];
-    int fd, rc;
+    char temporary[TEMPORARY_MAX];
+    int fd = open_temporary(at, temporary), rc;
 
-    snprintf(temporary, sizeof temporary, "%.*s" TEMPORARY,
-             (int)(NAME_MAX - sizeof TEMPORARY), name);
-    unlinkat(at, temporary, 0);
-    fd = openat(at, temporary, flags, 0600);
     if (fd < 0)
         return err_errno(err, ERR_SYSTEM, "cannot create");
     rc = write_content(fd, e, err);

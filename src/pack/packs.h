@@ -48,6 +48,10 @@ int packs_each(const char *trials, packs_attempt *take, void *ctx,
  * nothing that could be seen from the heads of their members. */
 bool packs_damage(const char *trials, char *out, size_t size);
 
+/* How the name of a file begins that is being unpacked; it may be left by one
+ * that was killed. */
+#define PACKS_TEMPORARY ".unpacking-"
+
 /* Puts what is in the pack of the attempt's folder into the folder `to`, which
  * is made where it is missing; each file appears complete and synced.  Files
  * that are there stay as they are, with `fill`, or else are an error before

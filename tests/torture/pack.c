@@ -40,7 +40,7 @@ static const char *const made[] = {"trials/00001/stdout",
                                    "trials/00000-00999.tar.gz",
                                    "trials",
                                    "to/stdout",
-                                   "to/stdout.tmp",
+                                   "to/.unpacking-0",
                                    "to"};
 
 /* No memory, nothing lost. */

@@ -315,7 +315,7 @@ TEST(packs_that_are_damaged_cost_that_member)
     put_one(3, PACK_STORED, PACK_KEPT);
     CHECK(!packs_damage("trials", text, sizeof text));
 
-    damage(PACK, second - 12); /* in what is deflated */
+    damage(PACK, second - 7); /* in its checksum */
     buf_init(&b, 1 << 20);
     CHECK_EQ(packs_read(NULL, "trials/00002/stdout", 100, &b, &err), -1);
     snprintf(text, sizeof text, PACK ": the member at byte %zu is damaged",
@@ -366,6 +366,8 @@ TEST(packs_are_unpacked_again)
 
     make_file("trials/00001/stdout", "one\n");
     make_file("trials/00001/out/a", "a");
+    make_file("trials/00001/stdout.tmp", "of a name like a temporary's");
+    make_file("trials/00001/.unpacking-0", "and this");
     CHECK_EQ(chmod("trials/00001/out/a", 0750), 0);
     CHECK_EQ(symlink("a", "trials/00001/out/link"), 0);
     put_all(&t, 1, NULL);
@@ -387,6 +389,8 @@ TEST(packs_are_unpacked_again)
     CHECK(is_there("trials/00001/out/a"));
     CHECK_EQ(packs_unpack(NULL, "trials/00001", "elsewhere", false, &err), 0);
     check_text("elsewhere/stdout", "one\n");
+    check_text("elsewhere/stdout.tmp", "of a name like a temporary's");
+    check_text("elsewhere/.unpacking-0", "and this");
     CHECK_EQ(packs_unpack(NULL, "trials/00007", "x", false, &err), -1);
     CHECK_HAS(err.text, "no pack has it");
     CHECK(!is_there("x"));
