@@ -79,7 +79,8 @@ unpacked() {
     "$T" unpack "$dir" 1.1 --to here > out && diff -r 00001.1 here/00001.1 || return 1
     "$T" unpack "$dir" 77 2> err
     [ $? = 3 ] && has err "no pack in trials has trial '77'" || return 1
-    "$T" resume "$dir" > out 2>&1 # packs it again
+    "$T" resume --max-trials 7 "$dir" > out 2>&1
+    left 1 || return 1
     "$T" unpack "$dir" x 2> err
     [ $? = 2 ]
 }
@@ -166,6 +167,24 @@ witnesses() {
     left 5 && "$T" why "$dir" 1 > why && has why 'an error of 00001'
 }
 check "packs are witnesses of trials" witnesses
+
+# Where a pack cannot be written folders stay, which is said once, and the next
+# manager packs them.
+unwritable() {
+    experiment 'maxTrialNumber: 70' 'keepTrialFiles: packed' \
+        'trialConcurrency: 4' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" != 00000 ] ||
+    mkdir "$TUNEPIPE_EXPERIMENT_DIR/trials/00000-00999.tar.gz"
+tunepipe trial report --final 1
+E
+    run 0 && left 71 && [ "$(grep -c 'stay until it goes on' err)" = 1 ] ||
+        fail "$(cat err)" || return 1
+    rmdir "$dir/trials/00000-00999.tar.gz"
+    "$T" resume --max-trials 71 "$dir" > out 2> err || fail "$(cat err)" ||
+        return 1
+    left 1
+}
+check "a pack that cannot be written" unwritable
 
 # How the folder looks is not what we make of it.
 hostile() {
