@@ -127,6 +127,16 @@ restore_ended(struct manager *m, struct trial *t)
     unread_add(&m->reading, t); /* settle() reads it to its end */
 }
 
+/* Whether the power has left less of its files than there was. */
+static bool
+has_lost_reports(const struct trial *t)
+{
+    struct outcome o;
+
+    return t->folder == NULL || outcome_read(t->folder, &o, NULL) != 0 ||
+           o.kind == OUTCOME_LOST || outcome_is_torn(t->folder, &o);
+}
+
 /* The result of a trial that has no files stands there alone. */
 static void
 tell_recorded(struct manager *m, struct trial *t, const struct result *result)
@@ -255,7 +265,8 @@ restore_trial(struct restoring *r, struct earlier_trial *e, struct err *err)
     }
     failing_found(t, m->folder.path, !launch_has_programs(&m->launch));
     append(m, t);
-    if (e->result != NULL && !launch_has_programs(&m->launch))
+    if (e->result != NULL &&
+        (!launch_has_programs(&m->launch) || has_lost_reports(t)))
         tell_recorded(m, t, e->result);
     if (t->folder != NULL)
         trial_folder_stop(t);
