@@ -63,16 +63,7 @@ custom_check_open(const struct custom *c, struct err *err)
 static uint64_t
 free_id(const struct custom *c)
 {
-    uint64_t most = 0, number;
-
-    for (size_t i = 0; i < c->live->parameter_ids.n_slots; i++) {
-        const struct map_slot *slot = &c->live->parameter_ids.slots[i];
-
-        if (slot->key != NULL &&
-            number_parse_u64(slot->key, slot->len, &number) && number > most)
-            most = number;
-    }
-    return most + c->scheduler->owed + ID_GAP;
+    return live_last_id(c->live) + c->scheduler->owed + ID_GAP;
 }
 
 struct custom_batch

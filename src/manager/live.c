@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/live.h"
 
+#include "core/grow.h"
 #include "core/number.h"
 #include "manager/experiment_end.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void
 live_fini(struct live *l)
 {
     map_fini(&l->by_number);
-    map_fini(&l->parameter_ids);
+    map_fini(&l->labels);
+    free(l->ids);
 }
 
 static void
@@ -20,13 +23,56 @@ remember(struct live *l, struct map *in, const void *key, size_t len, void *of)
         experiment_ends(l->end, MANAGER_UNABLE, "out of memory");
 }
 
+/* How many of them begin at this id or below. */
+static size_t
+ids_to(const struct live *l, uint64_t id)
+{
+    size_t low = 0, high = l->n_ids;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (l->ids[mid].id <= id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void
+note_id(struct live *l, uint64_t id, uint64_t number)
+{
+    size_t at = ids_to(l, id);
+    struct live_ids *before = at > 0 ? &l->ids[at - 1] : NULL;
+    uint64_t n = before != NULL ? id - before->id : 0;
+
+    if (before != NULL && n < before->n)
+        return; /* another trial with the same parameters */
+    if (before != NULL && n == before->n && number == before->number + n) {
+        before->n++;
+        return;
+    }
+    if (GROW(l->ids, l->n_ids, l->ids_cap) != 0) {
+        experiment_ends(l->end, MANAGER_UNABLE, "out of memory");
+        return;
+    }
+    memmove(&l->ids[at + 1], &l->ids[at], (l->n_ids++ - at) * sizeof *l->ids);
+    l->ids[at] = (struct live_ids){.id = id, .number = number, .n = 1};
+}
+
 void
 live_note(struct live *l, uint64_t number, const char *parameter_id)
 {
+    uint64_t id;
+
     if (number >= l->n_numbers)
         l->n_numbers = number + 1;
-    remember(l, &l->parameter_ids, parameter_id, strlen(parameter_id),
-             (void *)(uintptr_t)(number + 1));
+    if (number_parse_u64(parameter_id, strlen(parameter_id), &id))
+        note_id(l, id, number);
+    else
+        remember(l, &l->labels, parameter_id, strlen(parameter_id),
+                 (void *)(uintptr_t)(number + 1));
 }
 
 void
@@ -101,12 +147,33 @@ live_by_id(const struct live *l, const char *id)
 bool
 live_knows_id(const struct live *l, const char *parameter_id, uint64_t *number)
 {
-    const void *value =
-        map_get(&l->parameter_ids, parameter_id, strlen(parameter_id));
+    const struct live_ids *of;
+    uint64_t id, found;
+    size_t at;
 
-    if (value != NULL && number != NULL)
-        *number = (uintptr_t)value - 1;
-    return value != NULL;
+    if (number_parse_u64(parameter_id, strlen(parameter_id), &id)) {
+        at = ids_to(l, id);
+        of = at > 0 ? &l->ids[at - 1] : NULL;
+        if (of == NULL || id - of->id >= of->n)
+            return false;
+        found = of->number + (id - of->id);
+    } else {
+        found =
+            (uintptr_t)map_get(&l->labels, parameter_id, strlen(parameter_id));
+        if (found-- == 0)
+            return false;
+    }
+    if (number != NULL)
+        *number = found;
+    return true;
+}
+
+uint64_t
+live_last_id(const struct live *l)
+{
+    const struct live_ids *last = l->n_ids > 0 ? &l->ids[l->n_ids - 1] : NULL;
+
+    return last != NULL ? last->id + last->n - 1 : 0;
 }
 
 /* ---- states, and the slots that are held in them ---- */
