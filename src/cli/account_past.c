@@ -39,10 +39,9 @@ add_limits(struct json_writer *w, const struct budget *b)
 static void
 add_counts(struct json_writer *w, const struct results *r)
 {
-    uint64_t n[TRIAL_STATES + 1] = {0}, failed = 0, named;
+    const size_t *n = r->n_ended;
+    uint64_t failed = 0, named;
 
-    for (size_t i = 0; i < r->n; i++)
-        n[trial_state_of(r->items[i].status)]++;
     for (int state = 0; state < TRIAL_STATES; state++)
         failed += trial_is_failure((enum trial_state)state) ? n[state] : 0;
     named = n[TRIAL_SUCCEEDED] + failed + n[TRIAL_TIMED_OUT] +

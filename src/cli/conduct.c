@@ -24,7 +24,7 @@ void
 conduct_print(const char *verb, const char *folder)
 {
     struct err err = {0};
-    struct results *r = results_load(folder, &err);
+    struct results *r = results_load(folder, RESULTS_COUNTS, &err);
 
     if (r != NULL)
         table_print(stdout, r, false);

@@ -127,7 +127,7 @@ static int
 import_into(const char *folder, const struct buf *lines,
             struct import_into *out, struct err *err)
 {
-    struct results *r = results_load(folder, err);
+    struct results *r = results_load(folder, RESULTS_NONE, err);
     struct giving g = {NULL, lines, out, err};
     int rc;
 

@@ -117,7 +117,7 @@ static void
 row_init(struct row *row, const struct target_entry *entry)
 {
     *row = (struct row){.entry = entry, .changed_s = find_change(entry)};
-    row->results = results_load(entry->path, &row->err);
+    row->results = results_load(entry->path, RESULTS_COUNTS, &row->err);
     if (row->results != NULL && row->results->state == RESULTS_RUNNING)
         row->pid = read_pid(entry->path);
 }
@@ -143,11 +143,7 @@ state_of(const struct results *r)
 static size_t
 count_ended(const struct results *r)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++)
-        n += trial_state_of(r->items[i].status) != TRIAL_INTERRUPTED;
-    return n;
+    return r->n - r->n_ended[TRIAL_INTERRUPTED];
 }
 
 /* ---- JSON ---- */

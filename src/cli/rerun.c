@@ -74,18 +74,9 @@ struct which {
     const struct results *results;
     /* NULL: it is another attempt's, or there is none. */
     const struct result *result;
+    struct result own;
     bool json;
 };
-
-static const struct result *
-find_result(const struct results *r, const char *id, size_t len)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (strlen(r->items[i].trial) == len &&
-            strncmp(r->items[i].trial, id, len) == 0)
-            return &r->items[i];
-    return NULL;
-}
 
 static int
 find_trial(const struct results *r, const char *word, struct which *w,
@@ -93,8 +84,9 @@ find_trial(const struct results *r, const char *word, struct which *w,
 {
     if (attempt_find(r->folder, word, &w->attempt, err) != 0)
         return -1;
-    if (w->attempt.last) /* else the result is another attempt's */
-        w->result = find_result(r, w->attempt.trial, strlen(w->attempt.trial));
+    if (w->attempt.last && /* else the result is another attempt's */
+        results_find(r->folder, strtoull(w->attempt.trial, NULL, 10), &w->own))
+        w->result = &w->own;
     return 0;
 }
 
@@ -305,7 +297,7 @@ load(int argc, char **argv, struct err *err)
     char *newest;
 
     if (argc == 3)
-        return results_load(argv[1], err);
+        return results_load(argv[1], RESULTS_NONE, err);
     if (argc != 2 || !attempt_is_word(last)) {
         err_set(err, ERR_USAGE,
                 "expected [FOLDER] TRIAL, an experiment's folder and a trial "
@@ -314,7 +306,7 @@ load(int argc, char **argv, struct err *err)
     }
     newest = target_folder("rerun", NULL, err);
     if (newest != NULL)
-        r = results_load(newest, err);
+        r = results_load(newest, RESULTS_NONE, err);
     free(newest);
     return r;
 }
@@ -345,6 +337,7 @@ run(int argc, char **argv)
     }
     free(w.attempt.folder);
     free(w.to);
+    result_fini(&w.own);
     results_free(r);
     return status;
 }

@@ -84,8 +84,8 @@ extends(const struct results *r, const struct words *w)
 {
     struct budget b = {0};
 
-    for (size_t i = 0; w->retry_failed && i < r->n; i++)
-        if (trial_is_failure(trial_state_of(r->items[i].status)))
+    for (int state = 0; w->retry_failed && state < TRIAL_STATES; state++)
+        if (trial_is_failure((enum trial_state)state) && r->n_ended[state] > 0)
             return true;
     budget_load(&b, r->folder);
     return w->max_trials > r->n || w->max_ms > b.used_ns / 1000000;
@@ -137,7 +137,7 @@ name_interrupted(void)
     if (target_list_load(&all, TARGET_USUAL, NULL) != 0)
         all.n = 0;
     for (size_t i = 0; i < all.n && !found; i++) {
-        r = results_load(all.items[i].path, NULL);
+        r = results_load(all.items[i].path, RESULTS_NONE, NULL);
         found = r != NULL && r->state != RESULTS_RUNNING && !r->over;
         if (found)
             visible_printf(stderr,
@@ -164,7 +164,7 @@ run(int argc, char **argv)
     folder = argc == 2 ? argv[1] : NULL;
     if (folder == NULL)
         folder = newest = target_of_words("resume", argc, argv, &err);
-    r = folder == NULL ? NULL : results_load(folder, &err);
+    r = folder == NULL ? NULL : results_load(folder, RESULTS_COUNTS, &err);
     free(newest);
     if (r == NULL)
         return verb_fail("resume", &err);

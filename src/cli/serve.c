@@ -439,7 +439,7 @@ go_on(struct experiment *kept, void *ctx)
     bool there = await_other(s);
     int rc;
 
-    r = results_load(s->folder, &err);
+    r = results_load(s->folder, RESULTS_NONE, &err);
     rc = r == NULL ? -1 : check_kept(s, r, kept, &err);
     results_free(r);
     if (rc == 0 && there)
@@ -469,7 +469,7 @@ serve_locked(struct serving *s)
                 s->folder);
         return verb_fail(s->verb, &err);
     }
-    r = results_load(s->folder, &err);
+    r = results_load(s->folder, RESULTS_NONE, &err);
     if (r == NULL)
         return verb_fail(s->verb, &err);
     status = kept_with(s->verb, r, go_on, s);

@@ -153,9 +153,9 @@ print_page(const struct words *w, const struct page *p,
 }
 
 static struct results *
-load(const char *folder, struct err *err)
+load(const char *folder, enum results_part part, struct err *err)
 {
-    struct results *r = results_load(folder, err);
+    struct results *r = results_load(folder, part, err);
 
     if (r == NULL)
         err->code = ERR_CONFIG;
@@ -175,7 +175,7 @@ show_page(const char *folder, const void *words, struct err *err)
         return -1;
     rc = find_page(&page, folder, &want);
     if (rc == 1) {
-        r = load(folder, err);
+        r = load(folder, RESULTS_ALL, err);
         rc = r == NULL ? -1 : page_of_results(&page, r, &want, err);
     }
     if (rc == 0)
@@ -189,7 +189,8 @@ static int
 show(const char *folder, const void *words, struct err *err)
 {
     const struct words *w = words;
-    struct results *r = load(folder, err);
+    struct results *r =
+        load(folder, w->json || w->all ? RESULTS_ALL : RESULTS_COUNTS, err);
     int rc = 0;
 
     if (r == NULL)

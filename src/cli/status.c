@@ -68,7 +68,7 @@ print(struct jval account, bool json, struct err *err)
 static int
 print_past(const char *folder, bool json, struct err *err)
 {
-    struct results *r = results_load(folder, err);
+    struct results *r = results_load(folder, RESULTS_COUNTS, err);
     struct json *doc = NULL;
     struct buf text;
     int rc = -1;

@@ -297,7 +297,7 @@ target_connect(struct control_client *l, const char *folder, struct err *err)
     if (control_client_open(l, folder, &why) == 0)
         return 0;
     *err = why;
-    r = why.number != ETIMEDOUT ? results_load(folder, NULL) : NULL;
+    r = why.number != ETIMEDOUT ? results_load(folder, RESULTS_NONE, NULL) : NULL;
     if (r != NULL)
         explain(r, folder, err);
     results_free(r);
@@ -357,7 +357,7 @@ target_print_answer(struct jval answer, struct err *err)
 int
 target_print_end(const char *folder, struct err *err)
 {
-    struct results *r = results_load(folder, err);
+    struct results *r = results_load(folder, RESULTS_NONE, err);
     int rc = 0;
 
     if (r == NULL)

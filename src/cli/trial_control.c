@@ -188,7 +188,7 @@ trial_control_add(int argc, char **argv, struct err *err)
 static int
 refuse(const char *folder, struct err *err)
 {
-    struct results *r = results_load(folder, NULL);
+    struct results *r = results_load(folder, RESULTS_NONE, NULL);
     int rc = -1;
 
     if (r != NULL && r->state != RESULTS_RUNNING)

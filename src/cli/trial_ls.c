@@ -224,7 +224,7 @@ list(const char *folder, bool json, struct err *err)
         known = &account;
     else if (err->number == ETIMEDOUT)
         return -1;
-    r = results_load(folder, err);
+    r = results_load(folder, RESULTS_ALL, err);
     if (r != NULL)
         rc = gather(&rows, r, known, err);
     if (rc == 0 && json)

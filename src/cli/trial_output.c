@@ -90,12 +90,15 @@ is_there(const struct output *o, const char *name)
 static bool
 is_lost(const struct output *o)
 {
-    struct results *r = results_load(o->experiment, NULL);
+    struct results *r = results_load(o->experiment, RESULTS_NONE, NULL);
     bool over = r == NULL || r->state != RESULTS_RUNNING || !o->attempt->last;
+    struct result one;
 
-    for (size_t i = 0; !over && i < r->n; i++)
-        over = strcmp(r->items[i].trial, o->attempt->trial) == 0 &&
-               strcmp(r->items[i].status, "interrupted") != 0;
+    if (!over && results_find(o->experiment,
+                              strtoull(o->attempt->trial, NULL, 10), &one)) {
+        over = strcmp(one.status, "interrupted") != 0;
+        result_fini(&one);
+    }
     results_free(r);
     return over;
 }

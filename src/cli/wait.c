@@ -140,7 +140,7 @@ has_ended(const char *folder, uint32_t wanted, struct err *err)
 
     if ((wanted >> EVENT_EXPERIMENT_ENDED & 1) == 0)
         return false;
-    r = results_load(folder, NULL);
+    r = results_load(folder, RESULTS_COUNTS, NULL);
     ended = r != NULL && r->state == RESULTS_ENDED;
     if (ended) {
         w = verb_json_begin(&line);

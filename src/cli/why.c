@@ -260,19 +260,18 @@ find_unended(const char *folder, const char *word, struct err *err)
 static int
 tell_recorded(const char *folder, const struct words *w, struct err *err)
 {
-    struct results *r = results_load(folder, NULL);
-    uint64_t number;
+    struct results *r = results_load(folder, RESULTS_NONE, NULL);
+    struct result one;
     int rc = 1;
 
-    for (size_t i = 0; r != NULL && i < r->n && rc == 1; i++) {
-        const struct result *one = &r->items[i];
-        bool cut = trial_state_of(one->status) == TRIAL_INTERRUPTED;
+    if (r != NULL && results_find(folder, w->trial, &one)) {
+        bool cut = trial_state_of(one.status) == TRIAL_INTERRUPTED;
 
-        if (!is_number(one->trial, &number) || number != w->trial ||
-            (cut && r->state == RESULTS_RUNNING))
-            continue;
-        rc = cut ? print_interrupted(folder, one->trial, w->json, err)
-                 : tell_ended(r, one, w->json, err);
+        if (!cut)
+            rc = tell_ended(r, &one, w->json, err);
+        else if (r->state != RESULTS_RUNNING)
+            rc = print_interrupted(folder, one.trial, w->json, err);
+        result_fini(&one);
     }
     if (rc == 1 && r != NULL && r->state == RESULTS_ENDED)
         rc = find_unended(folder, w->word, err);

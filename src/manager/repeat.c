@@ -73,7 +73,7 @@ repeat_named(struct repeat *r, struct jval list, struct json_writer *ids,
     int rc;
 
     if (custom_check_open(r->custom, err) != 0 ||
-        (all = results_load(r->folder->path, err)) == NULL)
+        (all = results_load(r->folder->path, RESULTS_ALL, err)) == NULL)
         return -1;
     rc = add_named(r, list, all, &b, err);
     if (rc == 0)
@@ -142,7 +142,7 @@ repeat_failed(struct repeat *r, struct json_writer *ids, size_t *n,
 
     *n = 0;
     if (custom_check_open(r->custom, err) != 0 ||
-        (all = results_load(r->folder->path, err)) == NULL)
+        (all = results_load(r->folder->path, RESULTS_ALL, err)) == NULL)
         return -1;
     rc = note_all(&last, r, all, err);
     if (rc == 0)

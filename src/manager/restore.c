@@ -241,9 +241,6 @@ restore_trial(struct restoring *r, struct earlier_trial *e, struct err *err)
         if (e->end_told) {
             m->attempts.recovered.finished++;
             live_note(&m->live, e->number, e->result->parameter_id);
-            study_note_end(&m->study, e->number,
-                           trial_state_of(e->result->status),
-                           e->result->has_value, e->result->value);
             checkpoints_ended_before(&m->checkpoints, e->number,
                                      was_paused(r, e));
             scheduler_restored(&m->scheduler, false);
@@ -337,7 +334,7 @@ read_witnesses(struct restoring *r, struct err *err)
 
     if (supervisor_await_earlier(m->folder.path, err) != 0)
         return -1;
-    r->results = results_load(m->folder.path, err);
+    r->results = results_load(m->folder.path, RESULTS_ALL, err);
     if (r->results == NULL ||
         resume_log_load(&r->log, m->folder.path, err) != 0 ||
         earlier_trials_gather(&r->trials, r->results, &r->log, m->folder.path,

@@ -19,9 +19,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,38 +32,50 @@
 #define NOWHERE SIZE_MAX
 #define NUMBER_MAX ((uint64_t)1 << 26) /* of trials that are told apart */
 
-enum kind { TEXT, JSON, NUMBER, COUNT };
+enum kind { TEXT, JSON, NUMBER, COUNT, UNREAD };
+
+const char *const results_inputs[RESULTS_INPUTS] = {"clock", "signal", "user",
+                                                    "system"};
 
 /* The members of a line, in the order in which they are written. */
 static const struct member {
-    const char *name;
+    const char *lead; /* its name as it stands in the line, and a colon */
+    size_t len;
     enum kind kind;
     size_t offset; /* of the value in struct result */
     size_t known;  /* of the flag there that says that it has one, or NOWHERE */
 } members[] = {
-#define AT(member) offsetof(struct result, member)
-    {"trial", TEXT, AT(trial), NOWHERE},
-    {"parameter_id", JSON, AT(parameter_id), NOWHERE},
-    {"seed", COUNT, AT(seed), NOWHERE},
-    {"status", TEXT, AT(status), NOWHERE},
-    {"value", NUMBER, AT(value), AT(has_value)},
-    {"latest", NUMBER, AT(latest), AT(has_latest)},
-    {"duration_s", NUMBER, AT(duration_s), NOWHERE},
-    {"prepare_s", NUMBER, AT(prepare_s), AT(has_prepare)},
-    {"why", TEXT, AT(why), NOWHERE},
-    {"ended_by", TEXT, AT(ended_by), NOWHERE},
-    {"from", TEXT, AT(from), NOWHERE},
-    {"from_how", TEXT, AT(from_how), NOWHERE},
-    {"steps", COUNT, AT(steps), NOWHERE},
-    {"intermediates", COUNT, AT(intermediates), NOWHERE},
-    {"parameters", JSON, AT(parameters), NOWHERE},
-#undef AT
+#define MEMBER(name, kind, value, known)          \
+    {                                             \
+        "\"" name "\": ", sizeof(name) + 3, kind, \
+            offsetof(struct result, value), known \
+    }
+#define KNOWN(flag) offsetof(struct result, flag)
+    MEMBER("trial", TEXT, trial, NOWHERE),
+    MEMBER("parameter_id", JSON, parameter_id, NOWHERE),
+    MEMBER("seed", COUNT, seed, NOWHERE),
+    MEMBER("status", TEXT, status, NOWHERE),
+    MEMBER("value", NUMBER, value, KNOWN(has_value)),
+    MEMBER("latest", NUMBER, latest, KNOWN(has_latest)),
+    MEMBER("duration_s", NUMBER, duration_s, NOWHERE),
+    MEMBER("prepare_s", NUMBER, prepare_s, KNOWN(has_prepare)),
+    MEMBER("why", TEXT, why, NOWHERE),
+    MEMBER("ended_by", TEXT, ended_by, NOWHERE),
+    MEMBER("from", TEXT, from, NOWHERE),
+    MEMBER("from_how", TEXT, from_how, NOWHERE),
+    MEMBER("steps", COUNT, steps, NOWHERE),
+    MEMBER("attempt", UNREAD, steps, NOWHERE),
+    MEMBER("intermediates", COUNT, intermediates, NOWHERE),
+    MEMBER("parameters", JSON, parameters, NOWHERE),
+#undef MEMBER
+#undef KNOWN
 };
 #define N_MEMBERS (sizeof members / sizeof *members)
 
 struct reading {
     struct scan scan;
     struct result *out;
+    char *to;    /* where its next text goes */
     size_t next; /* the member that is looked for first */
 };
 
@@ -70,45 +85,62 @@ member_at(const struct reading *r, size_t offset)
     return (char *)r->out + offset;
 }
 
+/* Steps over the name of the next member, if it stands there as the manager
+ * writes it, which halves the time that a line takes. */
 static const struct member *
-find_member(struct reading *r, const struct scan_token *name)
+step_over_name(struct reading *r)
 {
-    for (size_t i = 0; i < N_MEMBERS; i++) {
-        size_t k = (r->next + i) % N_MEMBERS;
+    const char *at = r->scan.text + r->scan.at;
+    size_t left = r->scan.len - r->scan.at;
 
-        if (strlen(members[k].name) == name->len &&
-            memcmp(members[k].name, name->text, name->len) == 0) {
+    for (size_t k = r->next; k < N_MEMBERS; k++)
+        if (members[k].len <= left &&
+            memcmp(members[k].lead, at, members[k].len) == 0) {
             r->next = k + 1;
+            r->scan.at += members[k].len;
             return &members[k];
         }
-    }
     return NULL;
 }
 
-/* Sets a member and takes `text`; where a line has a member twice, the last one
- * counts. */
-static bool
-set_member(const struct reading *r, const struct member *m, char *text)
-{
-    char **to = member_at(r, m->offset);
+static const struct member unknown = {.kind = UNREAD};
 
-    free(*to);
-    *to = text;
-    return text != NULL;
+/* Reads the name of a member in any order, however it is spelled. */
+static const struct member *
+read_name(struct reading *r, const struct scan_token *name)
+{
+    if (name->type != SCAN_STRING || scan_next(&r->scan).type != SCAN_COLON)
+        return NULL;
+    for (size_t k = 0; k < N_MEMBERS; k++)
+        if (members[k].len == name->len + 4 &&
+            memcmp(members[k].lead + 1, name->text, name->len) == 0)
+            return &members[k];
+    return &unknown;
+}
+
+/* Where a line has a member twice, the last one counts. */
+static bool
+set_text(struct reading *r, const struct member *m, const char *text,
+         size_t len)
+{
+    memcpy(r->to, text, len);
+    r->to[len] = '\0';
+    memcpy(member_at(r, m->offset), &r->to, sizeof r->to);
+    r->to += len + 1;
+    return true;
 }
 
 static bool
-set_text(const struct reading *r, const struct member *m,
-         const struct scan_token *t)
+set_escaped(struct reading *r, const struct member *m,
+            const struct scan_token *t)
 {
     struct buf text;
     bool ok;
 
-    if (!t->escaped)
-        return set_member(r, m, strndup(t->text, t->len));
     buf_init(&text, 2 * t->len + 1);
     scan_unescape(t, &text);
-    ok = set_member(r, m, strdup(buf_text(&text)));
+    ok = buf_check(&text, "a text", NULL) == 0 &&
+         set_text(r, m, buf_text(&text), strlen(buf_text(&text)));
     buf_fini(&text);
     return ok;
 }
@@ -120,7 +152,8 @@ read_value(struct reading *r, const struct member *m)
     const char *begin = r->scan.text + t.at;
 
     if (m->kind == TEXT && t.type == SCAN_STRING)
-        return set_text(r, m, &t);
+        return t.escaped ? set_escaped(r, m, &t)
+                         : set_text(r, m, t.text, t.len);
     if (m->kind == NUMBER && t.type == SCAN_NUMBER) {
         bool known = scan_number(&t, member_at(r, m->offset));
 
@@ -135,45 +168,31 @@ read_value(struct reading *r, const struct member *m)
     if (!scan_skip_from(&r->scan, t))
         return false;
     return m->kind != JSON ||
-           set_member(
-               r, m,
-               strndup(begin, (size_t)(r->scan.text + r->scan.at - begin)));
+           set_text(r, m, begin, (size_t)(r->scan.text + r->scan.at - begin));
 }
 
 static bool
 read_members(struct reading *r)
 {
-    struct scan_token t = scan_next(&r->scan);
+    struct scan_token t = {.type = SCAN_OPEN_OBJECT};
 
-    while (t.type == SCAN_STRING) {
-        const struct member *m = find_member(r, &t);
+    do {
+        const struct member *m = step_over_name(r);
+        bool first = t.type == SCAN_OPEN_OBJECT;
 
-        if (scan_next(&r->scan).type != SCAN_COLON ||
-            !(m != NULL ? read_value(r, m) : scan_skip(&r->scan)))
+        if (m == NULL) {
+            t = scan_next(&r->scan);
+            if (first && t.type == SCAN_CLOSE_OBJECT)
+                break;
+            m = read_name(r, &t);
+        }
+        if (m == NULL || !read_value(r, m))
             return false;
         t = scan_next(&r->scan);
-        if (t.type != SCAN_COMMA)
-            break;
-        t = scan_next(&r->scan);
-        if (t.type != SCAN_STRING)
-            return false;
-    }
+        if (r->scan.at < r->scan.len && r->scan.text[r->scan.at] == ' ')
+            r->scan.at++;
+    } while (t.type == SCAN_COMMA);
     return t.type == SCAN_CLOSE_OBJECT && scan_next(&r->scan).type == SCAN_END;
-}
-
-/* Sets the texts that the line does not have. */
-static bool
-fill_missing(const struct reading *r)
-{
-    for (size_t i = 0; i < N_MEMBERS; i++) {
-        const struct member *m = &members[i];
-
-        if ((m->kind == TEXT || m->kind == JSON) &&
-            *(char **)member_at(r, m->offset) == NULL &&
-            !set_member(r, m, strdup(m->kind == JSON ? "null" : "")))
-            return false;
-    }
-    return true;
 }
 
 static void
@@ -190,21 +209,65 @@ find_budget(struct result *out)
     json_free(doc);
 }
 
-int
-results_line(const char *line, size_t len, struct result *out)
+/* Reads a line.  `texts` has room for one byte more than it: no text is longer,
+ * with its NUL, than what stands for it there. */
+static int
+read_line(const char *line, size_t len, char *texts, struct result *out)
 {
-    struct reading r = {.scan = {.text = line, .len = len}, .out = out};
+    struct reading r = {
+        .scan = {.text = line, .len = len}, .out = out, .to = texts};
 
-    *out = (struct result){0};
-    if (scan_next(&r.scan).type != SCAN_OPEN_OBJECT || !read_members(&r) ||
-        !fill_missing(&r)) {
-        result_fini(out);
+    *out = (struct result){.texts = texts,
+                           .trial = "",
+                           .status = "",
+                           .why = "",
+                           .ended_by = "",
+                           .parameter_id = "null",
+                           .parameters = "null",
+                           .from = "",
+                           .from_how = ""};
+    if (scan_next(&r.scan).type != SCAN_OPEN_OBJECT || !read_members(&r))
         return -1;
-    }
+    out->n_texts = (size_t)(r.to - texts);
     if (out->steps == 0) /* it went on from no other trial */
         out->steps = out->intermediates;
     find_budget(out);
     return 0;
+}
+
+/* Copies what read_line() made.  -1: out of memory. */
+static int
+copy_result(struct result *to, const struct result *from)
+{
+    struct result copy = *from;
+
+    copy.texts = malloc(from->n_texts + 1);
+    if (copy.texts == NULL)
+        return -1;
+    memcpy(copy.texts, from->texts, from->n_texts);
+    for (size_t i = 0; i < N_MEMBERS; i++) {
+        const char **text = (void *)((char *)&copy + members[i].offset);
+        size_t at;
+
+        if (members[i].kind != TEXT && members[i].kind != JSON)
+            continue;
+        at = (uintptr_t)*text - (uintptr_t)from->texts;
+        if (at < from->n_texts) /* else it is one that was missing */
+            *text = copy.texts + at;
+    }
+    *to = copy;
+    return 0;
+}
+
+int
+results_line(const char *line, size_t len, struct result *out)
+{
+    char *texts = malloc(len + 1);
+
+    if (texts != NULL && read_line(line, len, texts, out) == 0)
+        return 0;
+    free(texts);
+    return -1;
 }
 
 /* ---- the file ---- */
@@ -212,18 +275,13 @@ results_line(const char *line, size_t len, struct result *out)
 #define PART_MAX ((size_t)1 << 20)
 #define SPACE_MAX ((size_t)64 << 20)
 #define RESULT_LINE_MAX ((size_t)64 << 20)
+#define WALK_BYTES ((size_t)1 << 20) /* until it is asked whether to go on */
+#define NUMBER_MAX 100000000         /* of a trial that is a number */
 
 void
 result_fini(struct result *r)
 {
-    free(r->trial);
-    free(r->status);
-    free(r->why);
-    free(r->ended_by);
-    free(r->parameter_id);
-    free(r->parameters);
-    free(r->from);
-    free(r->from_how);
+    free(r->texts);
 }
 
 void
@@ -231,8 +289,10 @@ results_free(struct results *r)
 {
     if (r == NULL)
         return;
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; r->items != NULL && i < r->n; i++)
         result_fini(&r->items[i]);
+    for (size_t i = 0; i < r->n_best; i++)
+        result_fini(&r->best[i]);
     free(r->items);
     free(r->folder);
     free(r->id);
@@ -262,38 +322,37 @@ get_number(struct jval object, const char *key, double *out)
     return jval_get(object, key, &v) && jval_number(v, out);
 }
 
-static struct result *
-add_result(struct results *r)
-{
-    if (GROW(r->items, r->n, r->cap) != 0)
-        return NULL;
-    r->items[r->n] = (struct result){0};
-    return &r->items[r->n++];
-}
+struct walk {
+    results_take *take;
+    void *ctx;
+    const char *word; /* lines without it are left out; NULL: none are */
+    char *texts;      /* of the result that is lent */
+    size_t cap, damaged;
+    bool over;
+};
 
 static void
 take_line(void *ctx, const char *line, size_t len, bool too_long)
 {
-    struct results *r = ctx;
-    struct result one, *item;
+    struct walk *w = ctx;
+    struct result one;
 
-    if (too_long || results_line(line, len, &one) != 0) {
-        r->damaged++;
+    while (!too_long && w->cap <= len)
+        if (grow_next(&w->texts, &w->cap, 1) != 0)
+            too_long = true;
+    if (w->over || (w->word != NULL && strstr(line, w->word) == NULL))
         return;
-    }
-    item = add_result(r);
-    if (item != NULL) {
-        *item = one;
-        return;
-    }
-    result_fini(&one);
-    r->damaged++;
+    if (too_long || read_line(line, len, w->texts, &one) != 0)
+        w->damaged++;
+    else
+        w->over = !w->take(w->ctx, &one);
 }
 
 static int
-load_lines(struct results *r, const char *name, struct err *err)
+walk_lines(struct walk *w, const char *folder, const char *name,
+           struct err *err)
 {
-    char *path = file_join(r->folder, name);
+    char *path = file_join(folder, name);
     struct tail tail;
     int rc;
 
@@ -301,9 +360,147 @@ load_lines(struct results *r, const char *name, struct err *err)
         return err_set(err, ERR_MEMORY, "out of memory");
     rc = tail_open(&tail, path, RESULT_LINE_MAX, err);
     if (rc == 0)
-        rc = tail_drain(&tail, SIZE_MAX, take_line, r, err);
+        do
+            rc = tail_drain(&tail, WALK_BYTES, take_line, w, err);
+        while (rc == 1 && !w->over);
     tail_close(&tail); /* a line without its line end is not there yet */
     free(path);
+    return rc < 0 ? -1 : 0;
+}
+
+static int
+walk(struct walk *w, const char *folder, struct err *err)
+{
+    int rc = walk_lines(w, folder, FOLDER_RESULTS, err);
+
+    if (rc == 0 && !w->over) /* mostly there is none */
+        walk_lines(w, folder, FOLDER_INTERRUPTED, NULL);
+    free(w->texts);
+    return rc;
+}
+
+int
+results_walk(const struct results *r, results_take *take, void *ctx,
+             struct err *err)
+{
+    struct walk w = {.take = take, .ctx = ctx};
+
+    return walk(&w, r->folder, err);
+}
+
+struct finding {
+    uint64_t trial;
+    struct result *out;
+    bool found;
+};
+
+static bool
+find_result(void *ctx, const struct result *item)
+{
+    struct finding *f = ctx;
+    uint64_t number;
+
+    f->found = number_parse_u64(item->trial, strlen(item->trial), &number) &&
+               number == f->trial && copy_result(f->out, item) == 0;
+    return !f->found;
+}
+
+bool
+results_find(const char *folder, uint64_t trial, struct result *out)
+{
+    char word[24];
+    struct finding f = {trial, out, false};
+    struct walk w = {.take = find_result, .ctx = &f, .word = word};
+
+    snprintf(word, sizeof word, "%05" PRIu64, trial);
+    walk(&w, folder, NULL);
+    return f.found;
+}
+
+static bool is_better(const struct results *r, const struct result *a,
+                      const struct result *b);
+
+/* Puts it where it belongs among the best; what falls out is the last. */
+static void
+count_best(struct results *r, const struct result *item)
+{
+    struct result own;
+    size_t at = r->n_best;
+
+    while (at > 0 && is_better(r, item, &r->best[at - 1]))
+        at--;
+    if (at == RESULTS_BEST || copy_result(&own, item) != 0)
+        return;
+    if (r->n_best == RESULTS_BEST)
+        result_fini(&r->best[--r->n_best]);
+    memmove(&r->best[at + 1], &r->best[at], (r->n_best++ - at) * sizeof own);
+    r->best[at] = own;
+}
+
+struct counting {
+    struct results *results;
+    bool all;         /* they are kept */
+    struct idset ids; /* of those that there are lines of */
+};
+
+static bool
+count_result(void *ctx, const struct result *item)
+{
+    struct counting *c = ctx;
+    struct results *r = c->results;
+    uint64_t number;
+    double value;
+
+    if (c->all && (GROW(r->items, r->n, r->cap) != 0 ||
+                   copy_result(&r->items[r->n], item) != 0)) {
+        r->damaged++;
+        return true;
+    }
+    r->n++;
+    r->n_ended[trial_state_of(item->status)]++;
+    for (size_t i = 0; i < RESULTS_INPUTS; i++)
+        r->n_by[i] += strcmp(item->ended_by, results_inputs[i]) == 0;
+    if (results_value(item, &value)) {
+        if (item->budget < r->least_budget)
+            r->least_budget = item->budget;
+        count_best(r, item);
+    }
+    if (number_parse_u64(item->trial, strlen(item->trial), &number) &&
+        number < NUMBER_MAX && idset_add(&c->ids, number) != 0)
+        r->damaged++;
+    return true;
+}
+
+/* Counts folders of trials of which there is no line. */
+static void
+count_unended(struct counting *c)
+{
+    struct results *r = c->results;
+    char *path = file_join(r->folder, FOLDER_TRIALS);
+    DIR *trials = path == NULL ? NULL : opendir(path);
+    const struct dirent *entry;
+    uint64_t number;
+
+    while (trials != NULL && (entry = readdir(trials)) != NULL)
+        r->unended +=
+            number_parse_u64(entry->d_name, strlen(entry->d_name), &number) &&
+            !idset_has(&c->ids, number); /* else a later attempt, or a pack */
+    if (trials != NULL)
+        closedir(trials);
+    free(path);
+}
+
+static int
+count(struct results *r, bool all, struct err *err)
+{
+    struct counting c = {.results = r, .all = all};
+    struct walk w = {.take = count_result, .ctx = &c};
+    int rc = walk(&w, r->folder, err);
+
+    r->damaged += w.damaged;
+    if (rc == 0)
+        count_unended(&c);
+    idset_fini(&c.ids);
     return rc;
 }
 
@@ -419,32 +616,6 @@ load_summary(struct results *r, bool forked)
     json_free(doc);
 }
 
-/* Counts the trials that have a folder and no result; those that have ended may
- * have one, or be packed, or neither. */
-static void
-count_unended(struct results *r)
-{
-    char *path = file_join(r->folder, FOLDER_TRIALS);
-    DIR *trials = path == NULL ? NULL : opendir(path);
-    struct idset ended = {0};
-    struct dirent *entry;
-    uint64_t number;
-
-    for (size_t i = 0; trials != NULL && i < r->n; i++)
-        if (number_parse_u64(r->items[i].trial, strlen(r->items[i].trial),
-                             &number) &&
-            number < NUMBER_MAX)
-            idset_add(&ended, number);
-    while (trials != NULL && (entry = readdir(trials)) != NULL)
-        r->unended +=
-            number_parse_u64(entry->d_name, strlen(entry->d_name), &number) &&
-            !idset_has(&ended, number);
-    if (trials != NULL)
-        closedir(trials);
-    idset_fini(&ended);
-    free(path);
-}
-
 bool
 results_of_study(const char *folder)
 {
@@ -456,7 +627,7 @@ results_of_study(const char *folder)
 }
 
 struct results *
-results_load(const char *folder, struct err *err)
+results_load(const char *folder, enum results_part part, struct err *err)
 {
     struct results *r = calloc(1, sizeof *r);
     struct budget kept = {0};
@@ -471,16 +642,15 @@ results_load(const char *folder, struct err *err)
         err_errno(err, ERR_CONFIG, "%s", folder);
         goto fail;
     }
+    r->least_budget = (double)INFINITY;
     if (load_experiment(r, &forked, err) != 0 ||
-        load_lines(r, FOLDER_RESULTS, err) != 0)
+        (part != RESULTS_NONE && count(r, part == RESULTS_ALL, err) != 0))
         goto fail;
-    load_lines(r, FOLDER_INTERRUPTED, NULL); /* mostly there is none */
     load_summary(r, forked);
     if (budget_load(&kept, r->folder)) {
         r->paused = kept.paused || kept.halted;
         r->max_trials = kept.max_trials;
     }
-    count_unended(r);
     return r;
 fail:
     results_free(r);
@@ -544,37 +714,17 @@ double
 results_best_budget(const struct results *r)
 {
     const struct result *best = results_best(r);
-    double value;
 
-    for (size_t i = 0; best != NULL && i < r->n; i++)
-        if (r->items[i].budget < best->budget &&
-            results_value(&r->items[i], &value))
-            return best->budget;
-    return 0;
+    return best != NULL && r->least_budget < best->budget ? best->budget : 0;
 }
 
-/* Inserts each into a short list: `max` is small. */
 size_t
 results_ranked(const struct results *r, const struct result **out, size_t max)
 {
-    size_t n = 0;
+    size_t n = r->n_best < max ? r->n_best : max;
 
-    for (size_t i = 0; i < r->n; i++) {
-        const struct result *item = &r->items[i];
-        double value;
-        size_t at = n;
-
-        if (!results_value(item, &value))
-            continue;
-        while (at > 0 && is_better(r, item, out[at - 1]))
-            at--;
-        if (at == max)
-            continue;
-        if (n < max)
-            n++;
-        memmove(&out[at + 1], &out[at], (n - 1 - at) * sizeof *out);
-        out[at] = item;
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = &r->best[i];
     return n;
 }
 

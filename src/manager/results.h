@@ -5,6 +5,8 @@
 #ifndef MANAGER_RESULTS_H
 #define MANAGER_RESULTS_H
 
+#include "manager/trial.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +14,14 @@
 struct err;
 struct space;
 
+/* Its texts lie in `texts`, or are somebody else's. */
 struct result {
-    char *trial, *status, *why;
-    char *ended_by;                  /* "itself", "assessor", "clock", ... */
-    char *parameter_id, *parameters; /* JSON text */
-    uint64_t seed;                   /* the trial's TUNEPIPE_SEED */
+    char *texts; /* owned; NULL: none */
+    size_t n_texts;
+    const char *trial, *status, *why;
+    const char *ended_by;                  /* "itself", "assessor", ... */
+    const char *parameter_id, *parameters; /* JSON text */
+    uint64_t seed;                         /* the trial's TUNEPIPE_SEED */
     bool has_value, has_latest;
     double value;      /* the final result */
     double latest;     /* the last intermediate one */
@@ -27,8 +32,22 @@ struct result {
     double budget;  /* in intermediate results; 0: none */
     uint64_t steps; /* intermediate results, with those of the trial it went on
                        from */
-    char *from;     /* the trial it went on from; empty: none */
-    char *from_how; /* "promoted" or "cloned"; empty: none */
+    const char *from;     /* the trial it went on from; empty: none */
+    const char *from_how; /* "promoted" or "cloned"; empty: none */
+};
+
+#define RESULTS_BEST 10
+#define RESULTS_INPUTS 4
+
+/* What ends trials that no seed decides, as `ended_by` says it. */
+extern const char *const results_inputs[RESULTS_INPUTS];
+
+/* How much is wanted of the trials: what the others tell takes time for each
+ * line, and the last one memory, too. */
+enum results_part {
+    RESULTS_NONE,   /* how the experiment stands, and nothing of trials */
+    RESULTS_COUNTS, /* and what is said to be counted */
+    RESULTS_ALL,
 };
 
 enum results_state {
@@ -45,9 +64,18 @@ struct results {
     uint64_t seed;
     uint64_t max_trials;  /* so many trials, as was said last; 0: no limit */
     struct result *items; /* in the order of their ends, behind them those that
-                             were interrupted */
-    size_t n, cap;
-    size_t unended; /* trials that have a folder and no end */
+                             were interrupted; NULL: not all are wanted */
+    size_t cap;
+    /* Counted: */
+    size_t n;                         /* items, wanted or not */
+    size_t n_ended[TRIAL_STATES + 1]; /* of these, by how they ended */
+    size_t n_by[RESULTS_INPUTS];      /* by results_inputs */
+    struct result best[RESULTS_BEST]; /* results_ranked(); owned */
+    size_t n_best;
+    double least_budget; /* of those that have a results_value() */
+    size_t unended;      /* trials that have a folder and no end */
+    size_t damaged;      /* lines that could not be read */
+
     enum results_state state;
     char *reason; /* how it ended, one line; NULL: it did not end */
     bool over;    /* it ended and nothing is left to be done */
@@ -56,12 +84,23 @@ struct results {
     char *overrides;   /* JSON: keys that the command line gave (overrides.h);
                           NULL: none */
     double duration_s; /* of the experiment */
-    size_t damaged;    /* lines that could not be read */
 };
 
 /* NULL: the folder is no experiment's. */
-struct results *results_load(const char *folder, struct err *err);
+struct results *results_load(const char *folder, enum results_part part,
+                             struct err *err);
 void results_free(struct results *r);
+
+/* Walks through the lines of the trials, all of which may not be loaded, until
+ * take() returns false; the result is lent during the call.  -1: they cannot be
+ * read. */
+typedef bool results_take(void *ctx, const struct result *item);
+int results_walk(const struct results *r, results_take *take, void *ctx,
+                 struct err *err);
+
+/* Finds what is on record of a trial: its end, else its interruption.  True:
+ * *out is to be freed by result_fini(). */
+bool results_find(const char *folder, uint64_t trial, struct result *out);
 
 /* Whether somebody has asked for trials there: they have no files. */
 bool results_of_study(const char *folder);
@@ -94,8 +133,8 @@ const struct result *results_best(const struct results *r);
  * less, and are not compared with it for that; 0: there are none. */
 double results_best_budget(const struct results *r);
 
-/* The trials that results_best() compares, best first; fills at most `max`;
- * returns how many. */
+/* The trials that results_best() compares, best first; fills at most `max`, and
+ * RESULTS_BEST; returns how many. */
 size_t results_ranked(const struct results *r, const struct result **out,
                       size_t max);
 

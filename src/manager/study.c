@@ -17,6 +17,7 @@
 #include "manager/live.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
+#include "manager/results.h"
 #include "manager/run.h"
 #include "manager/running.h"
 #include "manager/scheduler.h"
@@ -227,7 +228,6 @@ study_close(struct study *s)
     while (s->tells.first != NULL)
         forget(s, s->tells.first->of);
     free(s->ledger);
-    free(s->ends);
 }
 
 /* What is given back is for the next one: it does not count any more.  Of what
@@ -251,9 +251,6 @@ study_hear_end(void *ctx, const struct attempt_end *end)
 
         w->over |= w->trial == end->trial->number;
     }
-    if (end->how == ATTEMPT_JUDGED)
-        study_note_end(s, end->trial->number, end->trial->state,
-                       end->trial->final.given, end->trial->final.value);
     study_count(s);
     if (end->how == ATTEMPT_REPLACED && trial_exited(end->trial) &&
         s->scheduler->concurrency > s->n_asks)
@@ -427,39 +424,42 @@ study_explain(const struct trial *t, struct buf *out)
 
 /* ---- told ---- */
 
-/* NULL: it has not ended, or is none. */
-static const struct study_end *
-end_of(const struct study *s, uint64_t number)
-{
-    return number < s->n_ends && s->ends[number].known ? &s->ends[number]
-                                                       : NULL;
-}
+/* How a trial has ended. */
+struct ended {
+    enum trial_state state;
+    bool has_value;
+    double value;
+};
 
-void
-study_note_end(struct study *s, uint64_t number, enum trial_state state,
-               bool has_value, double value)
+/* Asks the results, so that nothing is kept of trials that have ended: who
+ * tells one a second time is rare.  False: it has not ended, or is none. */
+static bool
+find_end(const struct study *s, uint64_t number, struct ended *out)
 {
-    size_t n = s->n_ends;
+    struct result r;
+    bool ended;
 
-    while (n <= number && GROW(s->ends, n, s->ends_cap) == 0)
-        s->ends[n++] = (struct study_end){0};
-    s->n_ends = n;
-    if (number < n)
-        s->ends[number] = (struct study_end){true, has_value, state, value};
+    if (!results_find(s->folder->path, number, &r))
+        return false;
+    out->state = trial_state_of(r.status);
+    out->has_value = results_final(&r, &out->value);
+    ended = out->state != TRIAL_INTERRUPTED;
+    result_fini(&r);
+    return ended;
 }
 
 static void
 tell_ended(const struct study *s, uint64_t number, struct err *err)
 {
-    const struct study_end *e = end_of(s, number);
+    struct ended e;
+    bool known = find_end(s, number, &e);
     char with[64] = "";
 
-    if (e != NULL && e->has_value)
-        snprintf(with, sizeof with, " with %.6g", e->value);
+    if (known && e.has_value)
+        snprintf(with, sizeof with, " with %.6g", e.value);
     err_set(err, ERR_INPUT, "trial %05llu has ended%s%s%s%s",
-            (unsigned long long)number, e != NULL ? " (" : "",
-            e != NULL ? trial_state_name(e->state) : "", with,
-            e != NULL ? ")" : "");
+            (unsigned long long)number, known ? " (" : "",
+            known ? trial_state_name(e.state) : "", with, known ? ")" : "");
 }
 
 /* This server ends, and the trial is left to the next one, which is asked the
@@ -510,7 +510,7 @@ find_trial(struct study *s, const struct control_request *request,
                        (unsigned long long)number,
                        (unsigned long long)s->live->n_numbers);
     t = live_by_number(s->live, number);
-    if (s->end->interrupting && end_of(s, number) == NULL)
+    if (s->end->interrupting && !find_end(s, number, &(struct ended){0}))
         return leave_to_next(s, request, err);
     if (t == NULL || !(trial_waits(t) || t->state == TRIAL_RUNNING)) {
         tell_ended(s, number, err);
@@ -608,7 +608,7 @@ read_why(struct jval v, char why[WHY_MAX], struct err *err)
 static bool
 was_told(const struct study *s, const struct control_request *request)
 {
-    const struct study_end *e;
+    struct ended e;
     bool again = false;
     const char *word;
     double value = NAN;
@@ -616,16 +616,15 @@ was_told(const struct study *s, const struct control_request *request)
     struct jval v;
 
     if (read_flag(request->object, "again", &again, NULL) != 0 || !again ||
-        !read_trial(request->object, &number) ||
-        (e = end_of(s, number)) == NULL)
+        !read_trial(request->object, &number) || !find_end(s, number, &e))
         return false;
     if (jval_get(request->object, "failed", &v))
-        return trial_is_failure(e->state);
+        return trial_is_failure(e.state);
     if (!jval_get(request->object, "value", &v))
-        return !e->has_value;
+        return !e.has_value;
     read_value(v, &value, &word);
-    return e->has_value &&
-           (e->value == value || (isnan(e->value) && isnan(value)));
+    return e.has_value &&
+           (e.value == value || (isnan(e.value) && isnan(value)));
 }
 
 /* It has its result, or none: that it is over now, and whoever told it waits

@@ -34,13 +34,6 @@ struct trial;
 
 #define STUDY_CLIENTS_MAX 1024 /* where the limit of open files allows it */
 
-/* How a trial has ended. */
-struct study_end {
-    bool known, has_value;
-    enum trial_state state;
-    double value;
-};
-
 struct study {
     const struct experiment *x;
     const struct manager_options *options;
@@ -55,14 +48,12 @@ struct study {
     struct running *running;
     struct scheduler *scheduler;
 
-    bool serves;            /* there are such trials */
-    struct list asks;       /* who waits for a trial, in the order of asking */
-    struct list gives;      /* who gets one when the round is settled */
-    struct list reports;    /* who waits for the answer to a report */
-    struct list tells;      /* who waits until a trial's end is on record */
-    struct study_end *ends; /* by the trials' numbers */
-    size_t n_ends, ends_cap;
-    char *ledger; /* runner/client/client.h */
+    bool serves;         /* there are such trials */
+    struct list asks;    /* who waits for a trial, in the order of asking */
+    struct list gives;   /* who gets one when the round is settled */
+    struct list reports; /* who waits for the answer to a report */
+    struct list tells;   /* who waits until a trial's end is on record */
+    char *ledger;        /* runner/client/client.h */
     size_t n_asks;
     uint64_t n_sources; /* of subscriptions */
     bool told;          /* that it is ready */
@@ -94,9 +85,6 @@ void study_stop(struct study *s, const struct control_connection *from);
 /* Its client has gone. */
 void study_cancel(struct study *s, uint64_t source);
 
-/* A trial has ended, before this manager came. */
-void study_note_end(struct study *s, uint64_t number, enum trial_state state,
-                    bool has_value, double value);
 /* Of any trial: ctx is the study. */
 attempt_end_hear study_hear_end;
 

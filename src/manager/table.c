@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/map.h"
+#include "core/number.h"
 #include "core/visible.h"
 #include "json.h"
 #include "manager/checkpoints.h"
@@ -23,7 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BEST_SHOWN 10
 #define PARAMETERS_SHOWN 160
 #define PARAMETERS_LEAST 8 /* on a narrow terminal */
 #define ROW_HEAD 48        /* columns before the parameters */
@@ -210,9 +210,9 @@ table_print_rows(FILE *out, const struct result *const *items, size_t n)
 static void
 print_best_rows(FILE *out, const struct results *r)
 {
-    const struct result *ranked[BEST_SHOWN + 1];
+    const struct result *ranked[RESULTS_BEST];
 
-    table_print_rows(out, ranked, results_ranked(r, ranked, BEST_SHOWN));
+    table_print_rows(out, ranked, results_ranked(r, ranked, RESULTS_BEST));
 }
 
 /* Prints a row for each trial, the best first. */
@@ -234,10 +234,8 @@ static void
 print_counts(FILE *out, const struct results *r)
 {
     const char *separator = ": ";
-    size_t n[TRIAL_STATES + 1] = {0};
+    const size_t *n = r->n_ended;
 
-    for (size_t k = 0; k < r->n; k++)
-        n[trial_state_of(r->items[k].status)]++;
     fprintf(out, "trials: %zu ended", r->n - n[TRIAL_INTERRUPTED]);
     for (int state = TRIAL_SUCCEEDED; state < TRIAL_STATES; state++) {
         if (n[state] == 0)
@@ -258,19 +256,15 @@ print_counts(FILE *out, const struct results *r)
 static void
 print_inputs(FILE *out, const struct results *r)
 {
-    static const char *const inputs[] = {"clock", "signal", "user", "system"};
     const char *separator = "inputs: trials ended by ";
 
     if (!r->deterministic)
         return;
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
-        size_t n = 0;
-
-        for (size_t k = 0; k < r->n; k++)
-            n += strcmp(r->items[k].ended_by, inputs[i]) == 0;
-        if (n == 0)
+    for (size_t i = 0; i < RESULTS_INPUTS; i++) {
+        if (r->n_by[i] == 0)
             continue;
-        visible_printf(out, "%s%s: %zu", separator, inputs[i], n);
+        visible_printf(out, "%s%s: %zu", separator, results_inputs[i],
+                       r->n_by[i]);
         separator = ", ";
     }
     if (separator[0] == ',')
@@ -305,11 +299,9 @@ print_state(FILE *out, const struct results *r)
 static void
 print_unpromoted(FILE *out, const struct results *r)
 {
-    size_t n[TRIAL_STATES + 1] = {0}, ended;
+    const size_t *n = r->n_ended;
+    size_t ended = r->n - n[TRIAL_INTERRUPTED];
 
-    for (size_t k = 0; k < r->n; k++)
-        n[trial_state_of(r->items[k].status)]++;
-    ended = r->n - n[TRIAL_INTERRUPTED];
     if (!r->over || results_of_study(r->folder) || n[TRIAL_PAUSED] == 0 ||
         n[TRIAL_SUCCEEDED] > 0 || r->max_trials == 0 || ended < r->max_trials)
         return;
@@ -320,30 +312,60 @@ print_unpromoted(FILE *out, const struct results *r)
                    n[TRIAL_PAUSED], ended, r->folder, 2 * r->max_trials);
 }
 
+/* A trial's number, and one. */
+static uintptr_t
+place_of(const struct result *item)
+{
+    uint64_t number = 0;
+
+    number_parse_u64(item->trial, strlen(item->trial), &number);
+    return (uintptr_t)number + 1;
+}
+
+/* Parameters that failed -> place_of() the last trial that failed with them. */
+static bool
+note_failed(void *ctx, const struct result *item)
+{
+    struct map *failed = ctx;
+    uintptr_t place = place_of(item);
+    size_t len = strlen(item->parameters);
+
+    if (trial_is_failure(trial_state_of(item->status)) &&
+        (uintptr_t)map_get(failed, item->parameters, len) < place)
+        map_put(failed, item->parameters, len, (void *)place);
+    return true;
+}
+
+static bool
+drop_repeated(void *ctx, const struct result *item)
+{
+    struct map *failed = ctx;
+    size_t len = strlen(item->parameters);
+    uintptr_t place = (uintptr_t)map_get(failed, item->parameters, len);
+
+    if (place > 0 && place < place_of(item))
+        map_remove(failed, item->parameters, len);
+    return failed->count > 0;
+}
+
 /* Whether a trial has failed whose parameters no later one has had, as
  * repeat_failed() looks for. */
 static bool
 has_failed(const struct results *r)
 {
-    struct map last = {0}; /* parameters -> the last result of them */
-    bool found = false;
+    struct map failed = {0};
+    size_t n = 0;
+    bool found;
 
-    for (size_t i = 0; i < r->n; i++) {
-        struct result *item = &r->items[i], *other;
-        size_t len = strlen(item->parameters);
-
-        other = map_get(&last, item->parameters, len);
-        if (other == NULL || results_compare_numbers(other, item) < 0)
-            map_put(&last, item->parameters, len, item);
+    for (int state = 0; state < TRIAL_STATES; state++)
+        if (trial_is_failure((enum trial_state)state))
+            n += r->n_ended[state];
+    if (n > 0) {
+        results_walk(r, note_failed, &failed, NULL);
+        results_walk(r, drop_repeated, &failed, NULL);
     }
-    for (size_t i = 0; i < r->n && !found; i++) {
-        const struct result *item = &r->items[i];
-
-        found =
-            trial_is_failure(trial_state_of(item->status)) &&
-            map_get(&last, item->parameters, strlen(item->parameters)) == item;
-    }
-    map_fini(&last);
+    found = failed.count > 0;
+    map_fini(&failed);
     return found;
 }
 

@@ -42,7 +42,8 @@ trial_state_of(const char *name)
 {
     int state = 0;
 
-    while (state < TRIAL_STATES && strcmp(states[state].name, name) != 0)
+    while (state < TRIAL_STATES && (states[state].name[0] != name[0] ||
+                                    strcmp(states[state].name, name) != 0))
         state++;
     return (enum trial_state)state;
 }

@@ -76,7 +76,7 @@ append_trial(struct report *r, const char *id)
 /* The trial with this id, added where it is new; NULL: out of memory.  Valid
  * until the next one is added. */
 static struct report_trial *
-trial_of(struct reading *r, const char *id)
+find_trial(struct reading *r, const char *id)
 {
     uintptr_t i = (uintptr_t)map_get(&r->trials, id, strlen(id));
     struct report_trial *t;
@@ -274,7 +274,7 @@ add_fact(struct reading *r, const struct history_fact *f)
     if (f->trial == NULL ||
         (f->kind == HISTORY_NOTE && f->trial->attempts == 0))
         return 0;
-    to = trial_of(r, f->job);
+    to = find_trial(r, f->job);
     if (to == NULL)
         return -1;
     if (f->kind == HISTORY_BEGUN)
@@ -324,7 +324,7 @@ set_text(char **to, const char *text)
 static int
 add_result(struct reading *r, const struct result *item, struct err *err)
 {
-    struct report_trial *t = trial_of(r, item->trial);
+    struct report_trial *t = find_trial(r, item->trial);
 
     if (t == NULL || set_text(&t->status, item->status) != 0 ||
         set_text(&t->why, item->why) != 0 ||
@@ -441,7 +441,7 @@ read_experiment(struct reading *r, struct err *err)
 static int
 read_all(struct reading *r, struct err *err)
 {
-    r->report->results = results_load(r->folder, err);
+    r->report->results = results_load(r->folder, RESULTS_ALL, err);
     if (r->report->results == NULL) {
         err->code = ERR_CONFIG;
         return -1;

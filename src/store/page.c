@@ -253,13 +253,32 @@ count(const struct reading *r, struct page *p, struct err *err)
     return rc == 1 ? 0 : -1;
 }
 
-static char *
-text_of(const struct reading *r, struct sql_query *q, int i)
+/* Reads the texts of a row; columns as in select_rows(). */
+static int
+read_texts(const struct reading *r, struct sql_query *q, struct result *out,
+           struct err *err)
 {
-    return strdup(r->sql->text(q, i, NULL));
+    const struct {
+        int column;
+        const char **text;
+    } texts[] = {{0, &out->trial},    {1, &out->parameter_id},
+                 {3, &out->status},   {4, &out->why},
+                 {5, &out->ended_by}, {10, &out->parameters},
+                 {11, &out->from},    {12, &out->from_how}};
+    char *to;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        out->n_texts += strlen(r->sql->text(q, texts[i].column, NULL)) + 1;
+    to = out->texts = malloc(out->n_texts);
+    if (to == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *texts[i].text = to;
+        to = stpcpy(to, r->sql->text(q, texts[i].column, NULL)) + 1;
+    }
+    return 0;
 }
 
-/* Reads a row; columns as in select_rows(). */
 static int
 read_row(const struct reading *r, struct sql_query *q, struct result *out,
          struct err *err)
@@ -268,29 +287,16 @@ read_row(const struct reading *r, struct sql_query *q, struct result *out,
     const char *seed = s->text(q, 2, NULL);
 
     *out = (struct result){
-        .trial = text_of(r, q, 0),
-        .parameter_id = text_of(r, q, 1),
-        .status = text_of(r, q, 3),
-        .why = text_of(r, q, 4),
-        .ended_by = text_of(r, q, 5),
         .has_value = s->type(q, 6) != SQL_NULL,
         .value = s->real(q, 6),
         .has_latest = s->type(q, 7) != SQL_NULL,
         .latest = s->real(q, 7),
         .duration_s = s->real(q, 8),
         .intermediates = (uint64_t)s->integer(q, 9),
-        .parameters = text_of(r, q, 10),
-        .from = text_of(r, q, 11),
-        .from_how = text_of(r, q, 12),
         .budget = s->real(q, 13),
     };
     number_parse_u64(seed, strlen(seed), &out->seed);
-    return out->trial != NULL && out->parameter_id != NULL &&
-                   out->status != NULL && out->why != NULL &&
-                   out->ended_by != NULL && out->parameters != NULL &&
-                   out->from != NULL && out->from_how != NULL
-               ? 0
-               : err_set(err, ERR_MEMORY, "out of memory");
+    return read_texts(r, q, out, err);
 }
 
 static struct sql_query *

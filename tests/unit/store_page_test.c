@@ -151,7 +151,7 @@ add_results(size_t first, size_t n)
 static void
 compare_pages(const struct sql *sql, const struct page_want *want)
 {
-    struct results *r = results_load("x", NULL);
+    struct results *r = results_load("x", RESULTS_ALL, NULL);
     struct page a, b;
 
     CHECK(r != NULL);
