@@ -28,6 +28,7 @@
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
 #   make bench-store      what a database, pages and tables of results cost
+#   make soak             very many trials, and what they leave: TRIALS=N
 #   make bench-manager    what the manager of trials costs: TRIALS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
@@ -168,7 +169,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors dist sdist wheel check-wheel deb check-deb
-.PHONY: fuzz fuzzers torture bench-guard bench-guard-refresh
+.PHONY: fuzz fuzzers torture soak bench-guard bench-guard-refresh
 .PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
@@ -335,6 +336,10 @@ check: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests
 	@UNITS="$(UNITS)" scripts/check $(B) $(ONLY)
+
+soak: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@scripts/soak $(B) $(TRIALS)
 
 torture: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) tests

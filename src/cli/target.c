@@ -297,7 +297,8 @@ target_connect(struct control_client *l, const char *folder, struct err *err)
     if (control_client_open(l, folder, &why) == 0)
         return 0;
     *err = why;
-    r = why.number != ETIMEDOUT ? results_load(folder, RESULTS_NONE, NULL) : NULL;
+    r = why.number != ETIMEDOUT ? results_load(folder, RESULTS_NONE, NULL)
+                                : NULL;
     if (r != NULL)
         explain(r, folder, err);
     results_free(r);

@@ -30,7 +30,6 @@
 #include <unistd.h>
 
 #define NOWHERE SIZE_MAX
-#define NUMBER_MAX ((uint64_t)1 << 26) /* of trials that are told apart */
 
 enum kind { TEXT, JSON, NUMBER, COUNT, UNREAD };
 
