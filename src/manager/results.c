@@ -44,10 +44,11 @@ static const struct member {
     size_t offset; /* of the value in struct result */
     size_t known;  /* of the flag there that says that it has one, or NOWHERE */
 } members[] = {
-#define MEMBER(name, kind, value, known)          \
-    {                                             \
-        "\"" name "\": ", sizeof(name) + 3, kind, \
-            offsetof(struct result, value), known \
+#define MEMBER(name, kind, value, known)                                  \
+    {                                                                     \
+        "\"" name "\""                                                    \
+        ": ",                                                             \
+            sizeof(name) + 3, kind, offsetof(struct result, value), known \
     }
 #define KNOWN(flag) offsetof(struct result, flag)
     MEMBER("trial", TEXT, trial, NOWHERE),
@@ -408,9 +409,11 @@ bool
 results_find(const char *folder, uint64_t trial, struct result *out)
 {
     char word[24];
-    struct finding f = {trial, out, false};
+    struct finding f = {.trial = trial};
     struct walk w = {.take = find_result, .ctx = &f, .word = word};
 
+    *out = (struct result){0};
+    f.out = out;
     snprintf(word, sizeof word, "%05" PRIu64, trial);
     walk(&w, folder, NULL);
     return f.found;
