@@ -357,18 +357,26 @@ reading_drain(struct reading *r, struct trial *t)
     return true;
 }
 
+/* NNI's API has made its folder in the trial's, and looks for its files next.
+ */
+static void
+serve_nni(struct reading *r, struct trial *t)
+{
+    struct err err = {0};
+
+    if (t->nni.fd >= 0)
+        return;
+    r->needs->nni = true;
+    if (trial_folder_make_nni(t, &err) != 0)
+        complain_records(r, t, err.text);
+}
+
 /* A file has appeared in the folder of a trial, or grown. */
 static void
 take_event(struct reading *r, struct trial *t, const struct inotify_event *e)
 {
-    struct err err = {0};
-
-    if (e->len > 0 && strcmp(e->name, TRIAL_NNI_FOLDER) == 0 &&
-        t->nni.fd < 0) { /* made by NNI's API, which looks for its files next */
-        r->needs->nni = true;
-        if (trial_folder_make_nni(t, &err) != 0)
-            complain_records(r, t, err.text);
-    }
+    if (e->len > 0 && strcmp(e->name, TRIAL_NNI_FOLDER) == 0)
+        serve_nni(r, t);
     if (e->len > 0)
         find_files(r, t);
     reading_feed(r, t);
@@ -443,6 +451,16 @@ find_files(struct reading *r, struct trial *t)
                    complain_records);
 }
 
+static bool
+has_nni(const struct trial *t)
+{
+    char *path = file_join(t->folder, TRIAL_NNI_FOLDER);
+    bool has = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return has;
+}
+
 void
 reading_begin(struct reading *r, struct trial *t)
 {
@@ -451,6 +469,8 @@ reading_begin(struct reading *r, struct trial *t)
         return; /* it has no files */
     watch_file(r, t, "", IN_CREATE | IN_MOVED_TO, &t->folder_watch,
                complain_lines);
+    if (has_nni(t))
+        serve_nni(r, t);
     reading_feed(r, t); /* what came before the watch stood */
     if (t->stamped_ns == 0)
         t->stamped_ns = clock_monotonic_ns();
