@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 static const char help[] =
-    "usage: tunepipe report [DIR] [--out FILE] [--json]\n"
+    "usage: tunepipe report [DIR] [--out FILE] [--json] [--page N]\n"
     "                       [--watch] [--refresh SECONDS]\n"
     "\n"
     "Writes one HTML file that shows an experiment and needs nothing else, no\n"
@@ -33,7 +33,14 @@ static const char help[] =
     "  --watch            write it anew while the experiment runs, and once\n"
     "                     more at its end; a browser that shows it follows\n"
     "  --refresh SECONDS  the same, so often at most (default 5)\n"
-    "  --json             what the page shows as data, on stdout\n"
+    "  --json             what the page shows as data, on stdout: of all\n"
+    "                     trials, however many\n"
+    "  --page N           page N, from 1, of 50,000 trials each, by number,\n"
+    "                     into DIR/report-N.html\n"
+    "\n"
+    "Of more than 100,000 trials the page shows about 50,000: those that run,\n"
+    "the best, those that were the best when they ended, and one in so many of\n"
+    "the others.  --page has all, one page after the other.\n"
     "\n"
     "Exit status: 0; 1 it cannot be written; 2 usage; 3 DIR is no\n"
     "experiment's folder; 5 the log is damaged.\n"
@@ -41,6 +48,7 @@ static const char help[] =
     "Example: tunepipe report tunepipe-experiments/digits-20260131-101500\n";
 
 #define FILE_NAME "report.html"
+#define PAGE_NAME "report-%" PRIu64 ".html"
 #define REFRESH_DEFAULT 5
 #define REFRESH_MAX 86400
 #define NOT_GIVEN UINT64_MAX
@@ -49,7 +57,7 @@ static const char help[] =
 struct words {
     bool json, watch;
     const char *out;
-    uint64_t refresh_s;
+    uint64_t refresh_s, page;
 };
 
 #define OF(member) offsetof(struct words, member)
@@ -58,6 +66,7 @@ static const struct option options[] = {
     {"watch", OPTION_FLAG, OF(watch), NULL},
     {"refresh", OPTION_UINT, OF(refresh_s), "SECONDS"},
     {"json", OPTION_FLAG, OF(json), NULL},
+    {"page", OPTION_UINT, OF(page), "N"},
 };
 #undef OF
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -65,6 +74,7 @@ static const struct option options[] = {
 /* What is written, and where to. */
 struct writing {
     const char *folder, *out; /* NULL: stdout */
+    struct report_want want;
     bool json;
     uint64_t refresh_s; /* 0: once */
     bool told;          /* it was said which file that is */
@@ -78,6 +88,8 @@ check_words(struct words *w, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--refresh: expected 1 to %d seconds, not %" PRIu64,
                        REFRESH_MAX, w->refresh_s);
+    if (w->page < 1)
+        return err_set(err, ERR_USAGE, "--page: expected 1 or more, not 0");
     w->watch = w->watch || w->refresh_s != NOT_GIVEN;
     if (w->json && w->watch)
         return err_set(err, ERR_USAGE, "expected --json or --watch, not both");
@@ -96,8 +108,13 @@ put(const struct writing *w, const struct buf *text, struct err *err)
 static void
 tell(struct writing *w, const struct report *r)
 {
-    if (w->out != NULL && !w->told)
+    if (w->out != NULL && !w->told && r->left_out == 0)
         visible_printf(stdout, "%s: %zu trials\n", w->out, r->n_trials);
+    else if (w->out != NULL && !w->told)
+        visible_printf(
+            stdout,
+            "%s: %zu of %" PRIu64 " trials; all: --page 1 to %" PRIu64 "\n",
+            w->out, r->n_trials, r->n_trials + r->left_out, r->pages);
     fflush(stdout);
     w->told = true;
 }
@@ -106,7 +123,7 @@ static int
 write_report(void *ctx, struct err *err)
 {
     struct writing *w = ctx;
-    struct report *r = report_load(w->folder, err);
+    struct report *r = report_load(w->folder, w->want, err);
     struct buf text;
     int rc = r == NULL ? -1 : 0;
 
@@ -130,10 +147,12 @@ static int
 report(const char *folder, const void *ctx, struct err *err)
 {
     const struct words *words = ctx;
-    char *own = words->json ? NULL : file_join(folder, FILE_NAME);
+    char name[64] = FILE_NAME, *own;
     struct writing w = {
         .folder = folder,
-        .out = words->out != NULL ? words->out : own,
+        .out = words->out,
+        .want = {.all = words->json,
+                 .page = words->page == NOT_GIVEN ? 0 : words->page},
         .json = words->json,
         .refresh_s = !words->watch                   ? 0
                      : words->refresh_s == NOT_GIVEN ? REFRESH_DEFAULT
@@ -142,7 +161,12 @@ report(const char *folder, const void *ctx, struct err *err)
     int64_t rest_ns = (int64_t)w.refresh_s * 1000000000;
     int rc;
 
-    if (own == NULL && !words->json)
+    if (w.want.page > 0)
+        snprintf(name, sizeof name, PAGE_NAME, w.want.page);
+    own = words->json || w.out != NULL ? NULL : file_join(folder, name);
+    if (w.out == NULL)
+        w.out = own;
+    if (w.out == NULL && !words->json)
         return err_set(err, ERR_MEMORY, "out of memory");
     rc = words->watch
              ? follow_experiment(folder, rest_ns, write_report, &w, err)
@@ -154,7 +178,7 @@ report(const char *folder, const void *ctx, struct err *err)
 static int
 run(int argc, char **argv)
 {
-    struct words w = {.refresh_s = NOT_GIVEN};
+    struct words w = {.refresh_s = NOT_GIVEN, .page = NOT_GIVEN};
     struct err err = {0};
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0 ||

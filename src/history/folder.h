@@ -27,7 +27,7 @@
  *   command.log.at      tells where: log/place.c
  *   dispatcher.log      what the dispatcher said on its standard error
  *   hooks.log           what hooks wrote: hooks.h
- *   report.html         made by `tunepipe report`
+ *   report.html         made by `tunepipe report`, and report-N.html
  *   results.db          with `index: true`, or made by `tunepipe index`
  *   index.log           what the one that keeps it up to date said
  *   dispatcher.pid      its process, and when that began */

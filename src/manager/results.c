@@ -236,8 +236,8 @@ read_line(const char *line, size_t len, char *texts, struct result *out)
 }
 
 /* Copies what read_line() made.  -1: out of memory. */
-static int
-copy_result(struct result *to, const struct result *from)
+int
+result_copy(struct result *to, const struct result *from)
 {
     struct result copy = *from;
 
@@ -276,7 +276,6 @@ results_line(const char *line, size_t len, struct result *out)
 #define SPACE_MAX ((size_t)64 << 20)
 #define RESULT_LINE_MAX ((size_t)64 << 20)
 #define WALK_BYTES ((size_t)1 << 20) /* until it is asked whether to go on */
-#define NUMBER_MAX 100000000         /* of a trial that is a number */
 
 void
 result_fini(struct result *r)
@@ -401,7 +400,7 @@ find_result(void *ctx, const struct result *item)
     uint64_t number;
 
     f->found = number_parse_u64(item->trial, strlen(item->trial), &number) &&
-               number == f->trial && copy_result(f->out, item) == 0;
+               number == f->trial && result_copy(f->out, item) == 0;
     return !f->found;
 }
 
@@ -419,9 +418,6 @@ results_find(const char *folder, uint64_t trial, struct result *out)
     return f.found;
 }
 
-static bool is_better(const struct results *r, const struct result *a,
-                      const struct result *b);
-
 /* Puts it where it belongs among the best; what falls out is the last. */
 static void
 count_best(struct results *r, const struct result *item)
@@ -429,9 +425,9 @@ count_best(struct results *r, const struct result *item)
     struct result own;
     size_t at = r->n_best;
 
-    while (at > 0 && is_better(r, item, &r->best[at - 1]))
+    while (at > 0 && results_is_better(r, item, &r->best[at - 1]))
         at--;
-    if (at == RESULTS_BEST || copy_result(&own, item) != 0)
+    if (at == RESULTS_BEST || result_copy(&own, item) != 0)
         return;
     if (r->n_best == RESULTS_BEST)
         result_fini(&r->best[--r->n_best]);
@@ -454,7 +450,7 @@ count_result(void *ctx, const struct result *item)
     double value;
 
     if (c->all && (GROW(r->items, r->n, r->cap) != 0 ||
-                   copy_result(&r->items[r->n], item) != 0)) {
+                   result_copy(&r->items[r->n], item) != 0)) {
         r->damaged++;
         return true;
     }
@@ -468,7 +464,7 @@ count_result(void *ctx, const struct result *item)
         count_best(r, item);
     }
     if (number_parse_u64(item->trial, strlen(item->trial), &number) &&
-        number < NUMBER_MAX && idset_add(&c->ids, number) != 0)
+        number <= RESULTS_TRIAL_MAX && idset_add(&c->ids, number) != 0)
         r->damaged++;
     return true;
 }
@@ -684,9 +680,9 @@ results_value(const struct result *item, double *value)
            item->budget > 0 && (double)item->steps >= item->budget;
 }
 
-static bool
-is_better(const struct results *r, const struct result *a,
-          const struct result *b)
+bool
+results_is_better(const struct results *r, const struct result *a,
+                  const struct result *b)
 {
     double x, y;
 
@@ -748,7 +744,8 @@ compare_best_first(const void *va, const void *vb, void *results)
     int order = results_value(b, &value) - has;
 
     if (order == 0 && has)
-        order = is_better(results, b, a) - is_better(results, a, b);
+        order =
+            results_is_better(results, b, a) - results_is_better(results, a, b);
     else if (order == 0)
         order = results_compare_numbers(a, b);
     return order != 0 ? order : (a > b) - (a < b); /* the first to end */

@@ -37,6 +37,8 @@ struct result {
 };
 
 #define RESULTS_BEST 10
+#define RESULTS_TRIAL_MAX \
+    100000000 /* the number of a trial; else it is named */
 #define RESULTS_INPUTS 4
 
 /* What ends trials that no seed decides, as `ended_by` says it. */
@@ -112,6 +114,8 @@ const char *results_resume(const char *folder);
  * be read. */
 struct space *results_space(const char *folder);
 void result_fini(struct result *r);
+/* Copies one that results_line() or results_walk() made; -1: out of memory. */
+int result_copy(struct result *to, const struct result *from);
 
 /* Whether the trial has a final result, and did not fail. */
 bool results_counts(const struct result *item);
@@ -124,6 +128,10 @@ bool results_final(const struct result *item, double *value);
  * results_counts(), or the last intermediate one of a trial that was paused
  * when it had used up its budget.  False: it has neither. */
 bool results_value(const struct result *item, double *value);
+
+/* Compares two that have a results_value(). */
+bool results_is_better(const struct results *r, const struct result *a,
+                       const struct result *b);
 
 /* The best of the trials that have a results_value(), the first of equals;
  * NULL: none.  Where trials have budgets, of those with the greatest one. */

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/grow.h"
+#include "core/idset.h"
 #include "core/number.h"
 #include "history/folder.h"
 #include "history/history.h"
@@ -17,6 +18,7 @@
 #include "pack/packs.h"
 #include "trial/files.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +35,13 @@ static const struct axis *axes_find(const struct axes *a, const char *name);
 struct reading {
     struct report *report;
     const char *folder;
-    struct map trials;  /* trial_job_id -> its index, from 1 */
-    struct map devices; /* device -> its index, from 1 */
+    struct report_want want;
+    struct idset ended, kept; /* where not all trials are shown: those that have
+                                 ended, and those that are shown in any case */
+    struct result best;       /* so far */
+    bool failed;              /* out of memory */
+    struct map trials;        /* trial_job_id -> its index, from 1 */
+    struct map devices;       /* device -> its index, from 1 */
 };
 
 /* What the search space says of a parameter, under the name that a trial's
@@ -58,6 +65,72 @@ out_of_memory(struct err *err)
 }
 
 /* ---- trials ---- */
+
+/* Of trials that are no numbers none is left out. */
+static bool
+is_shown(const struct reading *r, const char *id)
+{
+    const struct report *to = r->report;
+    uint64_t number;
+
+    if ((to->page == 0 && to->every == 0) ||
+        !number_parse_u64(id, strlen(id), &number) ||
+        number > RESULTS_TRIAL_MAX || idset_has(&r->kept, number) ||
+        !idset_has(&r->ended, number))
+        return true;
+    return to->page > 0 ? number / REPORT_PAGE == to->page - 1
+                        : number % to->every == 0;
+}
+
+static bool
+note_ended(void *ctx, const struct result *item)
+{
+    struct reading *r = ctx;
+    uint64_t number;
+    double value;
+
+    if (!number_parse_u64(item->trial, strlen(item->trial), &number) ||
+        number > RESULTS_TRIAL_MAX)
+        return true;
+    if (idset_add(&r->ended, number) != 0)
+        return false;
+    if (number / REPORT_PAGE >= r->report->pages)
+        r->report->pages = number / REPORT_PAGE + 1;
+    if (!results_value(item, &value) ||
+        (r->best.texts != NULL &&
+         !results_is_better(r->report->results, item, &r->best)))
+        return true;
+    result_fini(&r->best);
+    return result_copy(&r->best, item) == 0 && idset_add(&r->kept, number) == 0;
+}
+
+/* Chooses the trials that are shown. */
+static int
+choose(struct reading *r, struct err *err)
+{
+    const struct result *best[RESULTS_BEST];
+    struct report *to = r->report;
+    size_t n = results_ranked(to->results, best, RESULTS_BEST);
+    uint64_t number;
+
+    if (r->want.page == 0 && (r->want.all || to->results->n <= REPORT_ALL))
+        return 0;
+    if (results_walk(to->results, note_ended, r, err) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (number_parse_u64(best[i]->trial, strlen(best[i]->trial), &number) &&
+            number <= RESULTS_TRIAL_MAX && idset_add(&r->kept, number) != 0)
+            return out_of_memory(err);
+    if (r->want.page > to->pages)
+        return err_set(err, ERR_USAGE,
+                       "--page: there are %" PRIu64 " of %d trials each, not "
+                       "%" PRIu64,
+                       to->pages, REPORT_PAGE, r->want.page);
+    to->page = r->want.page;
+    if (to->page == 0)
+        to->every = (to->results->n + REPORT_PAGE - 1) / REPORT_PAGE;
+    return 0;
+}
 
 static struct report_trial *
 append_trial(struct report *r, const char *id)
@@ -171,23 +244,30 @@ device_of(struct reading *r, const char *name)
     return all->n - 1;
 }
 
-/* Finds an attempt, searching from the newest one; NULL: there is none. */
+/* NULL: the trial has no such attempt. */
 static struct report_attempt *
-find_attempt(struct report *r, size_t trial, uint64_t number)
+find_attempt(const struct report *r, const struct report_trial *t,
+             uint64_t number)
 {
-    for (size_t i = r->n_attempts; i > 0; i--)
-        if (r->attempts[i - 1].trial == trial &&
-            r->attempts[i - 1].number == number)
+    for (size_t i = t->attempt; i > 0; i = r->attempts[i - 1].before)
+        if (r->attempts[i - 1].number == number)
             return &r->attempts[i - 1];
     return NULL;
 }
 
 static struct report_attempt *
-append_attempt(struct report *r)
+append_attempt(struct report *r, struct report_trial *t, uint64_t number)
 {
+    struct report_attempt *a;
+
     if (GROW(r->attempts, r->n_attempts, r->cap_attempts) != 0)
         return NULL;
-    return &r->attempts[r->n_attempts++];
+    a = &r->attempts[r->n_attempts++];
+    *a = (struct report_attempt){.trial = (size_t)(t - r->trials),
+                                 .before = t->attempt,
+                                 .number = number};
+    t->attempt = r->n_attempts;
+    return a;
 }
 
 /* Adds an attempt, or notes its devices, which are granted, or granted anew,
@@ -196,17 +276,13 @@ static int
 add_attempt(struct reading *r, struct report_trial *to,
             const struct history_fact *f)
 {
-    size_t trial = (size_t)(to - r->report->trials);
-    struct report_attempt *a =
-        find_attempt(r->report, trial, f->attempt.number);
+    struct report_attempt *a = find_attempt(r->report, to, f->attempt.number);
 
     if (a == NULL) {
-        a = append_attempt(r->report);
+        a = append_attempt(r->report, to, f->attempt.number);
         if (a == NULL)
             return -1;
-        *a = (struct report_attempt){.trial = trial,
-                                     .number = f->attempt.number,
-                                     .from_us = f->attempt.begun_us};
+        a->from_us = f->attempt.begun_us;
     }
     a->device = device_of(r, jval_text_of(f->object, "device"));
     if (to->started_us == 0)
@@ -218,8 +294,7 @@ static void
 add_exit(struct report *r, struct report_trial *to,
          const struct history_fact *f)
 {
-    struct report_attempt *a =
-        find_attempt(r, (size_t)(to - r->trials), f->attempt.number);
+    struct report_attempt *a = find_attempt(r, to, f->attempt.number);
 
     if (a == NULL)
         return;
@@ -272,7 +347,8 @@ add_fact(struct reading *r, const struct history_fact *f)
     if (f->kind == HISTORY_RESUMED)
         return add_gap(r->report, f);
     if (f->trial == NULL ||
-        (f->kind == HISTORY_NOTE && f->trial->attempts == 0))
+        (f->kind == HISTORY_NOTE && f->trial->attempts == 0) ||
+        !is_shown(r, f->job))
         return 0;
     to = find_trial(r, f->job);
     if (to == NULL)
@@ -321,35 +397,40 @@ set_text(char **to, const char *text)
     return *to == NULL ? -1 : 0;
 }
 
-static int
-add_result(struct reading *r, const struct result *item, struct err *err)
+static bool
+add_result(void *ctx, const struct result *item)
 {
-    struct report_trial *t = find_trial(r, item->trial);
+    struct reading *r = ctx;
+    struct report_trial *t;
 
+    if (!is_shown(r, item->trial)) {
+        r->report->left_out++;
+        return true;
+    }
+    t = find_trial(r, item->trial);
+    r->failed = true;
     if (t == NULL || set_text(&t->status, item->status) != 0 ||
         set_text(&t->why, item->why) != 0 ||
         set_text(&t->ended_by, item->ended_by) != 0 ||
         set_text(&t->parameter_id, item->parameter_id) != 0 ||
         set_text(&t->parameters, item->parameters) != 0)
-        return out_of_memory(err);
+        return false;
+    r->failed = false;
     t->has_value = results_final(item, &t->value);
     t->has_latest = item->has_latest;
     t->latest = item->latest;
     t->counts = results_counts(item);
     t->duration_s = item->duration_s;
     t->reports = item->intermediates;
-    return 0;
+    return true;
 }
 
 static int
 add_results(struct reading *r, struct err *err)
 {
-    const struct results *all = r->report->results;
+    int rc = results_walk(r->report->results, add_result, r, err);
 
-    for (size_t i = 0; i < all->n; i++)
-        if (add_result(r, &all->items[i], err) != 0)
-            return -1;
-    return 0;
+    return rc == 0 && r->failed ? out_of_memory(err) : rc;
 }
 
 /* ---- those that have not ended ---- */
@@ -441,27 +522,31 @@ read_experiment(struct reading *r, struct err *err)
 static int
 read_all(struct reading *r, struct err *err)
 {
-    r->report->results = results_load(r->folder, RESULTS_ALL, err);
+    r->report->results = results_load(r->folder, RESULTS_COUNTS, err);
     if (r->report->results == NULL) {
         err->code = ERR_CONFIG;
         return -1;
     }
-    if (read_experiment(r, err) != 0 || read_history(r, err) != 0 ||
-        add_results(r, err) != 0 || complete(r, err) != 0 ||
-        reading_parameters(r, err) != 0 || reading_metrics(r, err) != 0)
+    if (read_experiment(r, err) != 0 || choose(r, err) != 0 ||
+        read_history(r, err) != 0 || add_results(r, err) != 0 ||
+        complete(r, err) != 0 || reading_parameters(r, err) != 0 ||
+        reading_metrics(r, err) != 0)
         return -1;
     return reading_importance(r, err);
 }
 
 struct report *
-report_load(const char *folder, struct err *err)
+report_load(const char *folder, struct report_want want, struct err *err)
 {
-    struct reading r = {.report = calloc(1, sizeof *r.report),
-                        .folder = folder};
+    struct reading r = {
+        .report = calloc(1, sizeof *r.report), .folder = folder, .want = want};
     int rc = r.report == NULL ? out_of_memory(err) : read_all(&r, err);
 
     map_fini(&r.trials);
     map_fini(&r.devices);
+    idset_fini(&r.ended);
+    idset_fini(&r.kept);
+    result_fini(&r.best);
     if (rc == 0)
         return r.report;
     report_free(r.report);

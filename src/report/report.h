@@ -40,10 +40,12 @@ struct report_trial {
     uint64_t reports, attempts;
     uint64_t base; /* the first step of its curve */
     struct curve curve;
+    size_t attempt; /* the newest one of it in report.attempts, and one */
 };
 
 struct report_attempt {
     size_t trial;
+    size_t before; /* the attempt of it that was begun before, and one */
     uint64_t number;
     int64_t from_us, to_us; /* 0: it still runs, or nobody saw its end */
     size_t device;          /* in report.devices; REPORT_NONE: none */
@@ -82,13 +84,26 @@ struct report_metric {
     double *cells; /* one for each trial */
 };
 
+/* Up to REPORT_ALL trials a page shows all.  Of more it shows some REPORT_PAGE:
+ * one in so many, or those of a page, by their numbers; in both those that
+ * live, the best, and those that were the best when they ended. */
+#define REPORT_ALL 100000
+#define REPORT_PAGE 50000
+
+struct report_want {
+    bool all;      /* however many they are; with a page: of that */
+    uint64_t page; /* from 1; 0: none */
+};
+
 struct report {
     struct results *results; /* id, direction, state, how it ended */
     char *name;
     char *tuner, *assessor;
     uint64_t concurrency; /* 0: not known */
     int64_t began_us, read_us;
-    bool lacks; /* the log's first segments are gone */
+    bool lacks;                  /* the log's first segments are gone */
+    uint64_t left_out;           /* trials that are not shown */
+    uint64_t page, pages, every; /* of so many; or one in so many, else 0 */
 
     struct report_trial *trials; /* in the order of their beginnings */
     size_t n_trials, cap_trials;
@@ -108,9 +123,10 @@ struct report {
     size_t importance_trials; /* how many trials that were */
 };
 
-/* Reads an experiment.  NULL: the folder is no experiment's, or the log is
- * damaged (ERR_LOG). */
-struct report *report_load(const char *folder, struct err *err);
+/* Reads an experiment.  NULL: the folder is no experiment's, there is no such
+ * page (ERR_USAGE), or the log is damaged (ERR_LOG). */
+struct report *report_load(const char *folder, struct report_want want,
+                           struct err *err);
 void report_free(struct report *r);
 
 /* Appends the JSON of tunepipe-report(1), DATA. */

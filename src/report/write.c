@@ -246,7 +246,7 @@ write_trials(struct json_writer *all, const struct report *r)
 #define CELLS_EXACT 200000
 #define CELL_DIGITS 7
 #define POINTS_ALL 240000
-#define POINTS_MIN 8
+#define POINTS_MIN 3
 #define POINTS_MAX 256
 #define POINT_DIGITS 6
 
@@ -391,6 +391,12 @@ write_experiment(struct json_writer *all, const struct report *r)
     json_add_bool(&w, "over", x->over);
     json_add_bool(&w, "paused", x->paused);
     json_add_bool(&w, "log_lacks", r->lacks);
+    if (r->left_out > 0) {
+        json_add_unsigned(&w, "left_out", r->left_out);
+        json_add_unsigned_if(&w, "page", r->page > 0, r->page);
+        json_add_unsigned(&w, "pages", r->pages);
+        json_add_unsigned_if(&w, "every", r->every > 0, r->every);
+    }
     json_add_number(&w, "duration_s",
                     x->state == RESULTS_ENDED ? x->duration_s : (double)NAN);
     json_close(&w);

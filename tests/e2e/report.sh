@@ -328,9 +328,38 @@ resumed_with_more() {
 }
 check "it tells the limit that counted" resumed_with_more
 
+# Trials of which the log tells nothing: lines of results alone.
+of_many() {
+    "$MADE" many plain 20 && rm many/command*log || return 1
+    line=$(sed -n '1 {
+        s/"value": [^,]*/"value": %g/
+        s/"trial": "[0-9]*"/"trial": "%05d"/
+        s/"status": "[a-z]*"/"status": "succeeded"/
+        p
+    }' many/results.jsonl)
+    awk -v line="$line" 'BEGIN {
+        for (i = 0; i < 100001; i++)
+            printf line "\n", i, i == 99991 ? 1 : i == 77 ? 2 : 1000 + i / 1000
+    }' > many/results.jsonl
+    "$T" report many > said && "$T" report many --page 3 >> said &&
+        has said "many/report.html: 33341 of 100001 trials; all: --page 1 to 3" &&
+        has said "many/report-3.html: " || return 1
+    for one in '"left_out": 66660, "page": null, "pages": 3, "every": 3' \
+        '"best":{"trial":33337,"value":1,' '"00077"' '"99999"'; do
+        has many/report.html "$one" || return 1
+    done
+    lacks many/report.html '"99998"' && has many/report-3.html '"100000"' &&
+        has many/report-3.html '"99991"' && lacks many/report-3.html '"99999"' &&
+        "$T" report many --json --out all && lacks all left_out || return 1
+    [ "$(wc -c < many/report.html)" -lt 20000000 ] || fail "too long" || return 1
+    "$T" report many --page 4 2> err
+    [ $? = 2 ] && has err 'there are 3 of 50000 trials each, not 4'
+}
+check "of many trials some are shown, and all by pages" of_many
+
 refused() {
     "$MADE" plain plain 20 || return 1
-    for words in '--json --watch' '--refresh 0' '--refresh 86401' --nonsense \
+    for words in '--json --watch' '--page 0' '--refresh 0' '--refresh 86401' --nonsense \
         'a b'; do
         # shellcheck disable=SC2086 # words
         "$T" report $words > out 2> err

@@ -18,7 +18,7 @@ load(void)
     struct report *r;
 
     write_all();
-    r = report_load("x", &err);
+    r = report_load("x", (struct report_want){0}, &err);
     CHECK_STR(err.text, "");
     CHECK(r != NULL);
     return r;
@@ -125,7 +125,7 @@ TEST(report_of_nothing)
     struct json *doc;
     struct err err = {0};
 
-    CHECK(report_load("nowhere", &err) == NULL);
+    CHECK(report_load("nowhere", (struct report_want){0}, &err) == NULL);
     CHECK_EQ(err.code, ERR_CONFIG);
     make_folder();
     r = load();

@@ -345,6 +345,22 @@ function bestSection() {
     ];
 }
 
+/* What this page does not show of many trials, and who does. */
+function leftOut() {
+    const others = X.every
+        ? "one in " + X.every + " of the others"
+        : "page " + X.page + " of all";
+
+    return X.left_out
+        ? X.left_out.toLocaleString("en") +
+              " trials: here are those that run, the best, those that were the best when they ended, and " +
+              others +
+              "; tunepipe report --page 1 to --page " +
+              X.pages +
+              " have all"
+        : null;
+}
+
 function details() {
     return [
         el("h2", null, "Experiment"),
@@ -366,6 +382,7 @@ function details() {
                     ? "The first segments of the log are gone: times, curves and named values of old trials are not known."
                     : null,
             ],
+            ["not shown", leftOut()],
         ]),
     ];
 }
@@ -389,7 +406,11 @@ function overview() {
                           ", " +
                           X.optimize_mode,
             ),
-            card("trials", N.toLocaleString("en"), plural(done, "result")),
+            card(
+                "trials",
+                (N + (X.left_out || 0)).toLocaleString("en"),
+                plural(done, "result") + (X.left_out ? " shown" : ""),
+            ),
             card(
                 "duration",
                 formatSeconds(elapsed),
