@@ -182,7 +182,8 @@ is_of_another_run(const char *var)
 {
     static const char *const names[] = {
         TRIAL_ENV_PARAM_PREFIX, TRIAL_ENV_NNI_CHANNEL "=",
-        TRIAL_ENV_LOCKSTEP "=", TRIAL_ENV_RESTORE "=", TRIAL_ENV_BUDGET "="};
+        TRIAL_ENV_LOCKSTEP "=", TRIAL_ENV_RESTORE "=",
+        TRIAL_ENV_BUDGET "=",   TRIAL_ENV_PARAMETER_SOURCE "="};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(var, names[i], strlen(names[i])) == 0)
@@ -208,6 +209,18 @@ set_parameter_id(struct environment *e, const char *id)
     if (doc != NULL)
         jval_string(json_root(doc), &label, NULL);
     set(e, TRIAL_ENV_PARAMETER_ID, label);
+    json_free(doc);
+}
+
+static void
+set_source(struct environment *e, const char *record)
+{
+    struct json *doc = json_parse(record, strlen(record), JSON_STRICT, NULL);
+    const char *source =
+        doc == NULL ? "" : jval_text_of(json_root(doc), "parameter_source");
+
+    if (source[0] != '\0' && strcmp(source, "algorithm") != 0)
+        set(e, TRIAL_ENV_PARAMETER_SOURCE, source);
     json_free(doc);
 }
 
@@ -242,6 +255,7 @@ environment_make(struct environment *e, const struct environment_of *of,
     set(e, TRIAL_ENV_DIR, trial->folder);
     set(e, TRIAL_ENV_ID, trial->id);
     set_parameter_id(e, trial->parameter_id);
+    set_source(e, trial->record);
     set(e, TRIAL_ENV_EXPERIMENT_DIR, of->experiment_folder);
     set(e, TRIAL_ENV_SEED, seed);
     set(e, TRIAL_ENV_DIRECTION, of->minimize ? "minimize" : "maximize");

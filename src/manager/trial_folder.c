@@ -330,25 +330,32 @@ trial_folder_write_record(const struct trial *t, struct err *err)
     return rc;
 }
 
-/* Finds the parameter_id, as JSON, in the environment of the trial. */
+/* The variable's value in the environment of the trial; NULL: it has none. */
+static const char *
+find_variable(const struct trial_command *c, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (char **var = c->env; *var != NULL; var++)
+        if (strncmp(*var, name, len) == 0 && (*var)[len] == '=')
+            return *var + len + 1;
+    return NULL;
+}
+
+/* Finds the parameter_id, as JSON. */
 static bool
 find_id(const struct trial_command *c, struct buf *out)
 {
-    static const char name[] = TRIAL_ENV_PARAMETER_ID "=";
+    const char *id = find_variable(c, TRIAL_ENV_PARAMETER_ID);
+    uint64_t number;
 
-    for (char **var = c->env; *var != NULL; var++) {
-        const char *id = *var + sizeof name - 1;
-        uint64_t number;
-
-        if (strncmp(*var, name, sizeof name - 1) != 0)
-            continue;
-        if (number_parse_u64(id, strlen(id), &number))
-            buf_add_text(out, id);
-        else
-            json_write_string(out, id, strlen(id));
-        return true;
-    }
-    return false;
+    if (id == NULL)
+        return false;
+    if (number_parse_u64(id, strlen(id), &number))
+        buf_add_text(out, id);
+    else
+        json_write_string(out, id, strlen(id));
+    return true;
 }
 
 /* How any phase of the trial was started. */
@@ -370,6 +377,7 @@ make_record(const char *folder, struct packs *k, struct buf *out)
 {
     char *path = file_join(folder, TRIAL_PARAMETERS_JSON);
     struct trial_command c = {0};
+    const char *source;
     struct json_writer w;
     struct buf given, id;
     bool ok;
@@ -382,7 +390,10 @@ make_record(const char *folder, struct packs *k, struct buf *out)
         while (given.len > 0 && given.data[given.len - 1] == '\n')
             given.len--;
         w = json_begin_object(out);
+        source = find_variable(&c, TRIAL_ENV_PARAMETER_SOURCE);
         json_add_raw(&w, "parameter_id", buf_text(&id));
+        json_add_text(&w, "parameter_source",
+                      source != NULL ? source : "algorithm");
         json_add_raw(&w, "parameters", buf_text(&given));
         json_close(&w);
     }

@@ -359,6 +359,8 @@
 #define TRIAL_ENV_DIR "TUNEPIPE_TRIAL_DIR" /* this folder, absolute */
 #define TRIAL_ENV_ID "TUNEPIPE_TRIAL_ID"
 #define TRIAL_ENV_PARAMETER_ID "TUNEPIPE_PARAMETER_ID"
+/* Whose parameters they are, where they are not the tuner's: "customized". */
+#define TRIAL_ENV_PARAMETER_SOURCE "TUNEPIPE_PARAMETER_SOURCE"
 #define TRIAL_ENV_EXPERIMENT_DIR "TUNEPIPE_EXPERIMENT_DIR" /* absolute */
 #define TRIAL_ENV_SEED "TUNEPIPE_SEED" /* decimal uint64, one per trial */
 #define TRIAL_ENV_DIRECTION "TUNEPIPE_DIRECTION" /* "minimize", "maximize" */

@@ -14,7 +14,7 @@ own() {
     mkdir bin && cp "$T" bin && cp "$TP_BUILD/tunepipe-wrapper" bin/real &&
         ln -s "$TP_BUILD/plugins" bin/plugins && T=$PWD/bin/tunepipe && {
         echo '#!/bin/sh'
-        echo 'export ASAN_OPTIONS=detect_leaks=0 # which needs files, too'
+        echo 'export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" # it needs files'
         echo "case \$2 in ${1:-none)} ;; esac"
         echo "case \$1 in --serve) exit 1 ;; esac"
         echo "exec $PWD/bin/real \"\$@\""
