@@ -37,8 +37,10 @@ begin(void *ctx, void *of)
     if (!s->more)
         return;
     s->more = false;
-    if (s->errand == NULL)
+    if (s->errand == NULL) {
+        s->wake.fd = -1;
         s->errand = errand_start(sync_file, s, &s->wake, NULL);
+    }
     if (s->errand == NULL) {
         sync_file(s);
         return;
@@ -53,7 +55,6 @@ syncing_appended(struct syncing *s)
     s->more = true;
     if (s->policy->when == SYNC_NONE || s->due.place != 0)
         return;
-    s->wake.fd = -1;
     s->due.due = begin;
     s->due.of = s;
     set(s);
