@@ -41,17 +41,6 @@ struct giving {
     struct err *err;
 };
 
-/* Whether that is the folder of an experiment. */
-static bool
-import_is_experiment(const char *folder)
-{
-    char *path = file_join(folder, FOLDER_EXPERIMENT);
-    bool is = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return is;
-}
-
 /* Puts the lines behind those that no manager has taken yet. */
 static int
 leave(struct giving *g, const struct buf *fit)
@@ -266,7 +255,7 @@ static int
 import(struct import *im, char **sources, const struct words *w,
        struct err *err)
 {
-    bool experiment = import_is_experiment(w->into);
+    bool experiment = file_has(w->into, FOLDER_EXPERIMENT);
     struct import_into given = {0};
     int rc = read_all(im, sources, err);
 

@@ -328,16 +328,6 @@ print_table(const struct target_list *l, struct err *err)
 
 /* ---- the verb ---- */
 
-static bool
-is_experiment(const char *folder)
-{
-    char *path = file_join(folder, FOLDER_EXPERIMENT);
-    bool is = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return is;
-}
-
 static int
 list(const char *given, bool json, struct err *err)
 {
@@ -345,7 +335,7 @@ list(const char *given, bool json, struct err *err)
     struct target_list l;
     int rc = 0;
 
-    if (given != NULL && is_experiment(given))
+    if (given != NULL && file_has(given, FOLDER_EXPERIMENT))
         return err_set(err, ERR_CONFIG,
                        "%s: is an experiment, expected the folder in which "
                        "experiments lie; its trials: tunepipe trial ls %s",

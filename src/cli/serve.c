@@ -123,16 +123,6 @@ is_empty(const char *folder)
     return empty;
 }
 
-static bool
-has_experiment(const char *folder)
-{
-    char *path = file_join(folder, FOLDER_EXPERIMENT);
-    bool there = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return there;
-}
-
 /* ---- a study that is there ---- */
 
 static bool
@@ -459,7 +449,7 @@ serve_locked(struct serving *s)
     struct results *r;
     int status;
 
-    if (!has_experiment(s->folder)) {
+    if (!file_has(s->folder, FOLDER_EXPERIMENT)) {
         if (s->x != NULL && is_empty(s->folder))
             return start(s, s->x, false);
         err_set(&err, ERR_CONFIG,

@@ -229,6 +229,16 @@ file_join(const char *folder, const char *name)
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
+bool
+file_has(const char *folder, const char *name)
+{
+    char *path = file_join(folder, name);
+    bool has = path != NULL && access(path, F_OK) == 0;
+
+    free(path);
+    return has;
+}
+
 char *
 file_program_folder(void)
 {

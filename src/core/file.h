@@ -45,6 +45,9 @@ char *file_folder(const char *path);
 /* "FOLDER/NAME", to be freed; NULL when out of memory. */
 char *file_join(const char *folder, const char *name);
 
+/* Whether there is something of that name in the folder. */
+bool file_has(const char *folder, const char *name);
+
 /* Where lib/ is, from the program's folder.  A wheel has it elsewhere: `pip
  * install --target` keeps that name for itself. */
 #ifndef TP_LIB

@@ -20,7 +20,7 @@ int gzip_pack(int from, gzip_take *take, void *ctx, struct err *err);
  * believed.  -1: err tells what is wrong; some pieces have been given then. */
 int gzip_unpack(int from, uint64_t max, gzip_take *take, void *ctx,
                 struct err *err);
-/* The same with one member of a file: `size` bytes from `at` on. */
+/* Unpacks one member of a file: `size` bytes from `at` on. */
 int gzip_unpack_part(int from, uint64_t at, uint64_t size, uint64_t max,
                      gzip_take *take, void *ctx, struct err *err);
 

@@ -1089,24 +1089,14 @@ log_is_void(const char *folder)
     return yes;
 }
 
-static bool
-has_file(const char *folder, const char *name)
-{
-    char *path = file_join(folder, name);
-    bool has = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return has;
-}
-
 bool
 log_was_left(const char *folder)
 {
     char *place = log_place(folder, NULL);
     bool left = place != NULL &&
-                (has_file(place, LOG_NAME)
+                (file_has(place, LOG_NAME)
                      ? log_is_void(place)
-                     : has_file(place, LOCKFILE_NAME) && !has_sealed(place));
+                     : file_has(place, LOCKFILE_NAME) && !has_sealed(place));
 
     free(place);
     return left;
@@ -1118,7 +1108,7 @@ log_exists(const char *folder)
     char *place = log_place(folder, NULL);
     bool exists =
         place != NULL && (has_sealed(place) ||
-                          (has_file(place, LOG_NAME) && !log_is_void(place)));
+                          (file_has(place, LOG_NAME) && !log_is_void(place)));
 
     free(place);
     return exists;

@@ -127,16 +127,6 @@ preparing_exited(struct preparing *p, struct trial *t)
 
 /* ---- going on ---- */
 
-static bool
-has(const struct trial *t, const char *name)
-{
-    char *path = file_join(t->folder, name);
-    bool there = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return there;
-}
-
 /* As the phase told at its end, while no manager lived. */
 static void
 read_end(struct trial *t, struct outcome *out)
@@ -176,7 +166,8 @@ preparing_restore(struct preparing *p, struct trial *t)
     struct outcome outcome;
     bool run;
 
-    if (p->x->prepare_command.text == NULL || !has(t, TRIAL_PREPARE))
+    if (p->x->prepare_command.text == NULL ||
+        !file_has(t->folder, TRIAL_PREPARE))
         return false;
     run = stderr_tail_has_run(t->folder, NULL);
     if (!run && launch_adopt(p->launch, t, true)) {

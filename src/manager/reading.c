@@ -451,16 +451,6 @@ find_files(struct reading *r, struct trial *t)
                    complain_records);
 }
 
-static bool
-has_nni(const struct trial *t)
-{
-    char *path = file_join(t->folder, TRIAL_NNI_FOLDER);
-    bool has = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return has;
-}
-
 void
 reading_begin(struct reading *r, struct trial *t)
 {
@@ -469,7 +459,7 @@ reading_begin(struct reading *r, struct trial *t)
         return; /* it has no files */
     watch_file(r, t, "", IN_CREATE | IN_MOVED_TO, &t->folder_watch,
                complain_lines);
-    if (has_nni(t))
+    if (file_has(t->folder, TRIAL_NNI_FOLDER))
         serve_nni(r, t);
     reading_feed(r, t); /* what came before the watch stood */
     if (t->stamped_ns == 0)
@@ -495,8 +485,8 @@ reading_hear_end(void *ctx, const struct attempt_end *end)
     list_remove(&t->unread);
     if (t->unanswered.fd >= 0)
         unanswered_remove(&t->unanswered, t->folder);
-    if (t->folder_watch >= 0)
-        r->needs->unwaited = true; /* unless one has waited */
+    if (t->folder_watch >= 0 && t->metrics.finals > 0)
+        r->needs->unwaited = true; /* it came to its end and did not wait */
     unwatch_file(r, &t->folder_watch);
     unwatch_file(r, &t->report_watch);
     unwatch_file(r, &t->out_watch);

@@ -586,11 +586,7 @@ is_locked(const struct results *r)
 static bool
 is_unstarted(const struct results *r, bool forked)
 {
-    char *path = forked ? file_join(r->folder, FOLDER_PID) : NULL;
-    bool unstarted = path != NULL && access(path, F_OK) != 0;
-
-    free(path);
-    return unstarted;
+    return forked && !file_has(r->folder, FOLDER_PID);
 }
 
 static void
@@ -617,11 +613,7 @@ load_summary(struct results *r, bool forked)
 bool
 results_of_study(const char *folder)
 {
-    char *asked = file_join(folder, FOLDER_ASKED);
-    bool there = asked != NULL && access(asked, F_OK) == 0;
-
-    free(asked);
-    return there;
+    return file_has(folder, FOLDER_ASKED);
 }
 
 struct results *

@@ -405,7 +405,7 @@ describe(struct tar_entry *e, const char *path, const struct stat *st)
 {
     if (strlen(path) > TAR_NAME_MAX)
         return -1;
-    strcpy(e->name, path); /* it has room for TAR_NAME_MAX */
+    memcpy(e->name, path, strlen(path) + 1);
     e->type = S_ISDIR(st->st_mode)   ? TAR_FOLDER
               : S_ISLNK(st->st_mode) ? TAR_LINK
                                      : TAR_FILE;

@@ -30,7 +30,7 @@ int packs_read(struct packs *k, const char *path, size_t max, struct buf *b,
                struct err *err);
 /* Whether there is a file, or a folder of an attempt, of this path. */
 bool packs_has(struct packs *k, const char *path);
-/* The same, where it is in a pack alone. */
+/* Whether it is in a pack, be it in the folder, too. */
 bool packs_is_packed(struct packs *k, const char *path);
 
 /* The path of the pack that the folder of an attempt is in, or would be; to be

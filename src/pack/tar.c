@@ -43,7 +43,8 @@ put_number(unsigned char *to, size_t width, uint64_t v)
         to[i - 1] = (unsigned char)('0' + (v & 7));
 }
 
-/* The same, but that a number with more digits stands in 11 bytes behind 128.
+/* Writes a number as an octal one; one with more digits stands in 11 bytes
+ * behind 128.
  */
 static void
 put_large(unsigned char *to, uint64_t v)

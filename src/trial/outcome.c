@@ -164,22 +164,12 @@ is_shorter(const char *folder, const char *name, uint64_t bytes)
     return shorter;
 }
 
-static bool
-has(const char *folder, const char *name)
-{
-    char *path = file_join(folder, name);
-    bool there = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return there;
-}
-
 bool
 outcome_is_torn(const char *folder, const struct outcome *o)
 {
     if (o->kind == OUTCOME_LOST)
         return false;
-    return (o->wrapper == 0 && !has(folder, TRIAL_COMMAND)) ||
+    return (o->wrapper == 0 && !file_has(folder, TRIAL_COMMAND)) ||
            is_shorter(folder, TRIAL_METRICS, o->reported) ||
            is_shorter(folder, TRIAL_STDOUT, o->printed);
 }

@@ -40,7 +40,8 @@ struct outcome {
 /* Reads the exit file of a trial's folder.  -1 when there is one that makes no
  * sense; *out is then LOST. */
 int outcome_read(const char *folder, struct outcome *out, struct err *err);
-/* The same, be it packed (pack/packs.h); k NULL: in the folder alone. */
+/* Reads that file where it may be packed (pack/packs.h); k NULL: in the folder
+ * alone. */
 int outcome_read_of(struct packs *k, const char *folder, struct outcome *out,
                     struct err *err);
 

@@ -96,17 +96,15 @@ void
 serve(int *argc, char ***argv)
 {
     static char order[TRIAL_WRAPPER_ORDER_MAX];
+    uint32_t n_args;
     sigset_t all;
     ssize_t n;
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL); /* its end is that of the socket */
-    while ((n = recv(0, order, sizeof order, 0)) != 0) {
-        uint32_t n_args;
+    while ((n = recv(0, order, sizeof order, 0)) >= (ssize_t)sizeof n_args) {
         int32_t pid;
 
-        if (n < (ssize_t)sizeof n_args)
-            continue; /* EINTR */
         memcpy(&n_args, order, sizeof n_args);
         pid = (int32_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL,
                                NULL, NULL);

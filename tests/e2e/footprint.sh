@@ -112,7 +112,9 @@ echo "$PWD" "$@" > "$HERE/said"
 exec tunepipe trial report --final 1
 E
     chmod +x prog
-    for command in ./prog "./prog a=1 'b  c'" './prog; true' ./nosuch 'exit 3'; do
+    many="./prog $(seq -s ' ' 300)"
+    for command in ./prog "./prog a=1 'b  c'" "$many" './prog; true' \
+        ./nosuch 'exit 3'; do
         rm -rf tunepipe-experiments said
         experiment 'maxTrialNumber: 1' < /dev/null
         sed -i "s|^trialCommand.*|trialCommand: \"$command\"|" e.yml
@@ -122,6 +124,7 @@ E
         ./nosuch) has out 'exit status 127' && has out 'nosuch: not found' ;;
         exit*) has out 'exit status 3' ;;
         *a=1*) has said "$PWD a=1 b  c" ;;
+        *300) has said "$PWD 1 2 " && has said ' 299 300' ;;
         *) has said "$PWD" ;;
         esac || return 1
         shell=$(tr '\0' '\n' < "$dir/trials/00000/exit" | grep -c '^/bin/sh$')

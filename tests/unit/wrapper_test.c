@@ -211,6 +211,15 @@ TEST(wrapper_refuses_bad_arguments)
     CHECK(access("trial/" TRIAL_WRAPPER_PID, F_OK) != 0);
 }
 
+TEST(wrapper_serves_nobody_without_a_socket)
+{
+    char command[1024];
+
+    snprintf(command, sizeof command, "'%s' --serve room < /dev/null",
+             t_build(TRIAL_WRAPPER_PROGRAM));
+    CHECK_EQ(system(command), 0);
+}
+
 TEST(wrapper_cleans_what_it_inherits_for_the_trial)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};

@@ -38,7 +38,6 @@
 
 /* With no manager to adopt it for so long, a trial ends. */
 #define ADOPT_MS 10000
-#define WORDS_MAX 64
 #define COMING_UP_MS 10
 #define COMING_UP_TIMES 300
 #define LEASE TRIAL_LEASE "."
@@ -130,7 +129,7 @@ local_close(struct runner *r)
         close(l->held[--l->n_held]);
     if (l->lease != NULL && (fd = open_lease(l->lease)) >= 0)
         close(fd); /* somebody runs on under it */
-    else if (l->lease != NULL)
+    else if (l->lease != NULL && errno == ENXIO)
         unlink(l->lease);
     orphans_fini(&l->orphans);
     free(l->held);
@@ -182,8 +181,8 @@ hold(struct local *l, int fd, struct err *err)
     return 0;
 }
 
-/* Moves an earlier manager's lease away, and holds it; one that nobody has is
- * removed. */
+/* Moves an earlier manager's lease away, and holds it; one that no wrapper has
+ * open is removed. */
 static int
 take_lease(struct local *l, const char *name, bool held, struct err *err)
 {
@@ -198,8 +197,10 @@ take_lease(struct local *l, const char *name, bool held, struct err *err)
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot move", path);
     else if ((fd = open_lease(to)) >= 0)
         rc = hold(l, fd, err);
-    else
+    else if (errno == ENXIO)
         unlink(to);
+    else
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot open", to);
     free(path);
     free(to);
     return rc;
@@ -237,10 +238,11 @@ local_settle(struct runner *r, const char *folder, struct err *err)
     struct local *l = (struct local *)r;
     DIR *all = opendir(folder);
     struct dirent *entry;
-    int rc = 0;
+    int rc =
+        all == NULL ? err_errno(err, ERR_SYSTEM, "%s: cannot read", folder) : 0;
 
     l->folder = folder;
-    while (rc == 0 && all != NULL && (entry = readdir(all)) != NULL) {
+    while (rc == 0 && (entry = readdir(all)) != NULL) {
         const char *digits = entry->d_name + sizeof LEASE - 1;
         size_t len;
         uint64_t number;
@@ -351,13 +353,13 @@ local_end(struct run *base, struct run_end *out, struct err *err)
 
 /* ---- started ---- */
 
-/* The arguments of a wrapper; they borrow. */
+/* The arguments of a wrapper; they borrow, but for themselves. */
 struct words {
-    const char *argv[WORDS_MAX];
+    const char **argv;
     char grace[32], adopt[32], limit[32], output[32];
 };
 
-static void
+static int
 write_words(struct words *w, const struct local *l, const char *home,
             const struct runner_task *task)
 {
@@ -380,19 +382,23 @@ write_words(struct words *w, const struct local *l, const char *home,
                                  grouped ? "--cgroup" : "--limit-bytes",
                                  grouped ? task->cgroup : w->limit,
                                  "--"};
-    size_t n = sizeof first / sizeof *first;
+    size_t n = 0;
 
+    while (task->command[n] != NULL)
+        n++;
+    w->argv = malloc(sizeof first + (n + 1) * sizeof *w->argv);
+    if (w->argv == NULL)
+        return -1;
     memcpy(w->argv, first, sizeof first);
-    for (const char *const *word = task->command;
-         n + 1 < WORDS_MAX && *word != NULL; word++)
-        w->argv[n++] = *word;
-    w->argv[n] = NULL;
+    memcpy(w->argv + sizeof first / sizeof *first, task->command,
+           (n + 1) * sizeof *w->argv);
     snprintf(w->grace, sizeof w->grace, "%lld", (long long)l->grace_ms);
     snprintf(w->adopt, sizeof w->adopt, "%d", ADOPT_MS);
     snprintf(w->output, sizeof w->output, "%llu",
              (unsigned long long)l->max_output);
     snprintf(w->limit, sizeof w->limit, "%llu",
              (unsigned long long)task->limit);
+    return 0;
 }
 
 /* Starts it as a program. */
@@ -506,7 +512,8 @@ start_wrapper(struct local_run *run, const char *home,
     struct words w;
     pid_t pid = 0;
 
-    write_words(&w, l, home, task);
+    if (write_words(&w, l, home, task) != 0)
+        return err_set(err, ERR_MEMORY, "out of memory");
     if (l->n_started == 1)
         begin_server(l);
     l->n_started++;
@@ -514,10 +521,12 @@ start_wrapper(struct local_run *run, const char *home,
         pid = order_wrapper(run, w.argv, task->env);
     if (pid == 0)
         pid = spawn_wrapper(run, home, w.argv, task->env);
-    if (pid < 0)
-        return err_errno(err, ERR_SYSTEM, "%s: cannot start", l->wrapper);
-    run->base.pid = pid;
-    return 0;
+    if (pid > 0)
+        run->base.pid = pid;
+    else
+        err_errno(err, ERR_SYSTEM, "%s: cannot start", l->wrapper);
+    free(w.argv);
+    return pid > 0 ? 0 : -1;
 }
 
 static struct run *
@@ -571,23 +580,14 @@ find_process(struct local_run *run, const char *home)
     return true;
 }
 
-static bool
-has(const char *folder, const char *name)
-{
-    char *path = file_join(folder, name);
-    bool there = path != NULL && access(path, F_OK) == 0;
-
-    free(path);
-    return there;
-}
-
 /* Whether there is a file in which a wrapper writes just now. */
 static bool
 is_being_written(const char *home)
 {
     unsigned long long start;
 
-    return has(home, TRIAL_WRAPPER_PID) && orphans_wrapper(home, &start) == 0;
+    return file_has(home, TRIAL_WRAPPER_PID) &&
+           orphans_wrapper(home, &start) == 0;
 }
 
 static bool
@@ -598,7 +598,7 @@ find_wrapper_of(struct local_run *run, const char *home)
 
     for (int i = 0; i < COMING_UP_TIMES && is_being_written(home); i++)
         poll(NULL, 0, COMING_UP_MS);
-    found = !has(home, TRIAL_EXIT) && find_process(run, home);
+    found = !file_has(home, TRIAL_EXIT) && find_process(run, home);
     lease = found ? file_join(home, TRIAL_LEASE) : NULL;
     if (lease != NULL)
         run->lease_fd = open_lease(lease);
