@@ -242,6 +242,12 @@ add_trial(const struct account_view *v, struct jval trial, struct buf *out)
     while (out->len < from + 8 && !out->failed)
         buf_add_char(out, ' ');
     buf_add_char(out, ' ');
+    if (jval_text_of(trial, "place")[0] != '\0') {
+        visible_text(out, jval_text_of(trial, "place"),
+                     strlen(jval_text_of(trial, "place")), 60);
+        buf_printf(out, " (queued %.0f s)  ",
+                   jval_number_of(trial, "queued_s"));
+    }
     add_parameters(out, trial);
     buf_add_char(out, '\n');
 }

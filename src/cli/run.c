@@ -167,6 +167,8 @@ print_json(struct page *page, const struct dry_run *r, struct err *err)
     json_add_text(w, "direction", experiment_direction(page->x));
     json_add_raw(w, "overrides",
                  page->x->overrides != NULL ? page->x->overrides : "{}");
+    if (r->plan != NULL)
+        json_add_text(w, "submission", r->plan);
     json_add_raw(w, "trials", buf_text(&page->out));
     return verb_json_print(&line, stdout, err);
 }
@@ -211,6 +213,8 @@ print_text(struct page *page, const struct dry_run *r)
     if (x->log_folder != NULL)
         visible_printf(stdout, "the log would lie in %s\n", x->log_folder);
     print_removed(&x->files);
+    if (r->plan != NULL)
+        visible_printf(stdout, "each by %s\n", r->plan);
     fputs(buf_text(&page->out), stdout);
     if (r->ended != NULL)
         printf("\nthen no more: %s\n", r->ended);
@@ -252,7 +256,8 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
     }
     if (!x->has_seed)
         r.seed = drawn;
-    warn_of_machine(x);
+    if (x->platform == PLATFORM_local)
+        warn_of_machine(x);
     buf_init(&page.out, OUT_MAX);
     page.list = json_begin(&page.out);
     if (json)
@@ -264,6 +269,7 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
     else if (!json)
         print_text(&page, &r);
     buf_fini(&page.out);
+    free(r.plan);
     return verb_printed("run", status);
 }
 

@@ -45,6 +45,7 @@ experiment_fini(struct experiment *x)
     free(x->import);
     free(x->metrics_pattern);
     wishes_fini(&x->wishes);
+    cluster_fini(&x->cluster);
     labels_fini(&x->wishes.labels);
     algorithm_fini(&x->tuner);
     algorithm_fini(&x->assessor);

@@ -7,6 +7,7 @@
 #ifndef CONFIG_EXPERIMENT_H
 #define CONFIG_EXPERIMENT_H
 
+#include "config/cluster.h"
 #include "config/platform.h"
 #include "config/wishes.h"
 #include "core/log_policy.h"
@@ -191,6 +192,7 @@ struct experiment {
     bool index;                /* ours: a database of results is kept */
     enum platform platform;    /* trainingService.platform */
     struct wishes wishes;      /* what a trial needs of memory and devices */
+    struct cluster cluster;    /* and of a cluster's scheduler */
     bool debug;                /* debug, or logLevel debug or trace */
 };
 

@@ -788,6 +788,62 @@ wishes_check(struct reader *r, const struct wishes *w)
                        allowed);
 }
 
+/* ---- trainingService: of a cluster ---- */
+
+void
+cluster_fini(struct cluster *c)
+{
+    free(c->partition);
+    free(c->account);
+    free(c->qos);
+    free(c->constraint);
+    free(c->nodes);
+    free(c->time);
+    free(c->memory);
+    free(c->gres);
+    free(c->script);
+    while (c->n_extra > 0)
+        free(c->extra[--c->n_extra]);
+}
+
+/* Reads extra into a struct cluster: options of the submission, as they are. */
+static void
+set_extra(struct reader *r, const struct key *key, const struct yaml_node *node,
+          const char *path, void *target)
+{
+    struct cluster *c = target;
+
+    (void)key;
+    while (c->n_extra > 0)
+        free(c->extra[--c->n_extra]);
+    if (node->kind != YAML_SEQUENCE || node->count > CLUSTER_EXTRA_MAX) {
+        reader_expected(r, node, path, "a list of at most 64 options");
+        return;
+    }
+    for (const struct yaml_node *o = node->children; o != NULL; o = o->next) {
+        if (o->kind != YAML_SCALAR || o->text[0] != '-' ||
+            strlen(o->text) != o->len) {
+            reader_expected(r, o, path, "an option such as --exclusive");
+            continue;
+        }
+        c->extra[c->n_extra] = strdup(o->text);
+        if (c->extra[c->n_extra] == NULL)
+            reader_problem(r, o->line, path, "out of memory");
+        else
+            c->n_extra++;
+    }
+}
+
+/* Reads interruptionRetry: 0 or more. */
+static void
+set_interruptions(struct reader *r, const struct key *key,
+                  const struct yaml_node *node, const char *path, void *target)
+{
+    (void)key;
+    if (!yaml_uint(node, target) || *(uint64_t *)target > RETRIES_MAX)
+        reader_expected(r, node, path, "an integer from 0 to 1000");
+}
+
 /* ---- the keys ---- */
 
 #define HOURS_MAX 1e6
@@ -819,8 +875,20 @@ set_service(struct reader *r, const struct key *key,
                        platform->text, all_platforms + strlen(", "));
     else
         read_map(r, key->keys, node, path, target);
-    if (word->word != NULL)
-        d->x.platform = (enum platform)word->value;
+    if (word->word == NULL)
+        return;
+    d->x.platform = (enum platform)word->value;
+    for (const struct key *k = key->keys; k->name != NULL; k++) {
+        const struct yaml_node *of = yaml_get(node, k->name);
+
+        if (of != NULL && d->x.platform != PLATFORM_slurm &&
+            k->offset >= offsetof(struct draft, x.cluster) &&
+            k->offset <
+                offsetof(struct draft, x.cluster) + sizeof(d->x.cluster))
+            reader_problem(r, of->key_line, path,
+                           "%s is for platform: slurm, not %s", k->name,
+                           word->word);
+    }
 }
 
 static void
@@ -1077,6 +1145,21 @@ static const struct key service_keys[] = {
     DEVICE_KEYS,
     IDLE("reuseMode", NULL),
     REFUSED("machineList", "other machines are not supported"),
+    HELD("partition", set_text, x.cluster.partition, 0),
+    HELD("account", set_text, x.cluster.account, 0),
+    HELD("qos", set_text, x.cluster.qos, 0),
+    HELD("constraint", set_text, x.cluster.constraint, 0),
+    HELD("nodes", set_text, x.cluster.nodes, 0),
+    HELD("cpusPerTask", set_count, x.cluster.cpus, 0),
+    HELD("time", set_text, x.cluster.time, 0),
+    HELD("memory", set_text, x.cluster.memory, 0),
+    HELD("gres", set_text, x.cluster.gres, 0),
+    HELD("extra", set_extra, x.cluster, 0),
+    HELD("script", set_path, x.cluster.script, 0),
+    HELD("pollInterval", set_duration, x.cluster.poll_ms, 0),
+    HELD("reportInterval", set_duration, x.cluster.report_ms, 0),
+    HELD("saveTime", set_duration, x.cluster.save_ms, 0),
+    HELD("interruptionRetry", set_interruptions, x.cluster.interruptions, 0),
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key metrics_keys[] = {

@@ -6,7 +6,7 @@
 #ifndef CONFIG_PLATFORM_H
 #define CONFIG_PLATFORM_H
 
-#define PLATFORM_LIST(KIND) KIND(local) KIND(client)
+#define PLATFORM_LIST(KIND) KIND(local) KIND(client) KIND(slurm)
 
 #define PLATFORM_VALUE(name) PLATFORM_##name,
 enum platform { PLATFORM_LIST(PLATFORM_VALUE) PLATFORMS };

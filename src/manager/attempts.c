@@ -182,9 +182,8 @@ attempts_unbegun(struct attempts *a, struct trial *t, const struct run_end *end)
 
 /* ---- what an end means ---- */
 
-/* Nobody has judged it, and it has no result that anybody knows of. */
-static bool
-is_open(const struct trial *t)
+bool
+attempts_open(const struct trial *t)
 {
     return !t->past.end_told && !t->past.recorded && trial_undecided(t) &&
            !t->final.given && t->past.told.finals == 0;
@@ -193,7 +192,7 @@ is_open(const struct trial *t)
 bool
 attempts_in_vain(const struct attempts *a, const struct trial *t)
 {
-    if (!is_open(t))
+    if (!attempts_open(t))
         return false;
     if (t->stop == STOP_INTERRUPT)
         return a->delivery->ops->repeats; /* else its files may hold a result */
@@ -205,14 +204,15 @@ attempts_unseen(const struct attempts *a, const struct trial *t)
 {
     const struct outcome *o = &t->outcome;
 
-    return !a->delivery->ops->repeats && is_open(t) && t->stop == STOP_NOT &&
-           o->kind != OUTCOME_LOST && !o->abandoned && outcome_by_signal(o);
+    return !a->delivery->ops->repeats && attempts_open(t) &&
+           t->stop == STOP_NOT && o->kind != OUTCOME_LOST && !o->abandoned &&
+           outcome_by_signal(o);
 }
 
 bool
 attempts_unwitnessed(const struct attempts *a, const struct trial *t)
 {
-    return attempts_in_vain(a, t) || (is_open(t) && t->stop == STOP_NOT &&
+    return attempts_in_vain(a, t) || (attempts_open(t) && t->stop == STOP_NOT &&
                                       outcome_by_signal(&t->outcome));
 }
 

@@ -63,6 +63,9 @@ bool attempts_unbegun(struct attempts *a, struct trial *t,
 /* The processes are gone: notes when, and the time until the signal that ended
  * them, if one did, must have reached the manager, too. */
 void attempts_ended(struct attempts *a, struct trial *t);
+/* Nobody has judged it, and it has no result that anybody knows of. */
+bool attempts_open(const struct trial *t);
+
 /* Whether the end of the trial means nothing and no result of it is known: it
  * is lost, or was ended for want of a manager, by a signal while it had none,
  * or, in lock step, by an interruption. */

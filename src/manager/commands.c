@@ -9,6 +9,7 @@
 #include "manager/imports.h"
 #include "manager/machine.h"
 #include "manager/state.h"
+#include "runner/runner.h"
 #include "manager/trial.h"
 
 #include <math.h>
@@ -159,6 +160,7 @@ commands_stop(void *ctx, const struct control_request *request,
         return err_set(err, ERR_INPUT, "now: expected true or false, not %s",
                        jval_type_name(v));
     study_stop(&m->study, request->from);
+    m->end.told = true;
     if (m->interrupts == 0)
         manager_interrupt(m);
     if (now && m->interrupts == 1)
@@ -471,6 +473,8 @@ explain_limits(const struct manager *m, const struct trial *t, struct buf *out)
 static void
 explain(struct manager *m, const struct trial *t, struct buf *out)
 {
+    struct buf place;
+
     if (trial_waits(t)) {
         placing_explain(&m->placing, t, out);
     } else if (trial_exited(t)) {
@@ -479,8 +483,15 @@ explain(struct manager *m, const struct trial *t, struct buf *out)
         study_explain(t, out);
         explain_limits(m, t, out);
     } else {
-        buf_add_text(out, "it waits for nothing");
+        buf_add_text(out, t->run != NULL && t->run->queued
+                              ? "it waits for a machine"
+                              : "it waits for nothing");
         explain_limits(m, t, out);
+        buf_init(&place, TEXT_MAX);
+        run_describe(t->run, &place);
+        if (place.len > 0)
+            buf_printf(out, "; %s", buf_text(&place));
+        buf_fini(&place);
     }
 }
 

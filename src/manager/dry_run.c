@@ -33,6 +33,8 @@
 #define END_MS 10000 /* to end by itself */
 #define EXIT_OF_CONFIG 3
 
+#define PLAN_MAX 65536
+
 struct state {
     struct dry_run *r;
     const struct dry_run_listener *to;
@@ -432,14 +434,23 @@ dry_run(struct dry_run *r, const struct dry_run_listener *to, struct err *err)
                       .words = {.fd = -1},
                       .err = err};
 
+    struct buf plan;
+
     signal(SIGPIPE, SIG_IGN);
     exchange_init(&s.exchange);
+    r->plan = NULL;
     r->ended = NULL;
     s.folder = file_join(r->x->working_folder, r->x->name);
     if (s.folder == NULL)
         s.rc = err_set(err, ERR_MEMORY, "out of memory");
     else
         s.rc = launch_open(&s.launch, runner_kind(r->x->platform), r->x, err);
+    if (s.rc == 0 && s.launch.runner->ops->plan != NULL) {
+        buf_init(&plan, PLAN_MAX);
+        s.launch.runner->ops->plan(s.launch.runner, &plan);
+        r->plan = buf_take(&plan);
+        buf_fini(&plan);
+    }
     s.launch.command = r->x->trial_command.text;
     s.launch.prepare_command = r->x->prepare_command.text;
     s.launch.space = parameters_space(r->x->search_space);

@@ -19,6 +19,8 @@ struct dry_run {
     /* Set by dry_run(): how many of the sets that came a run is sure to get,
      * too; for those after them a run asks when it has results. */
     uint64_t sure;
+    char *plan;        /* how the runner would start trials, to be freed; NULL:
+                          as they stand */
     const char *ended; /* why fewer came than were wanted; NULL: all came */
 };
 

@@ -17,6 +17,7 @@ struct experiment_end {
     void (*hear)(void *ctx); /* once, when it has become known */
     void *ctx;
     bool known;        /* outcome->end is set, nothing is admitted any more */
+    bool told;         /* by `stop`, which means its trials, too */
     bool interrupting; /* what runs was told to end, for the next manager */
 };
 

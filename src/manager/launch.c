@@ -69,7 +69,12 @@ launch_open(struct launch *l, const struct runner_ops *kind,
 {
     struct runner_setup setup = {.grace_ms = x->grace_ms,
                                  .synced = x->sync.when == SYNC_ALWAYS,
-                                 .max_output = x->max_output};
+                                 .max_output = x->max_output,
+                                 .max_ms = x->max_trial_ms,
+                                 .cluster = &x->cluster,
+                                 .wishes = &x->wishes,
+                                 .say = l->say,
+                                 .ctx = l->ctx};
 
     l->runner = NULL;
     l->descriptors = kind->descriptors;
@@ -260,9 +265,9 @@ static int
 open_folder(const struct launch *l, struct trial *t, struct err *err)
 {
     trial_folder_open(t, l->needs);
-    return t->unanswered.fd >= 0
-               ? 0
-               : unanswered_open(&t->unanswered, t->folder, err);
+    return t->unanswered.fd >= 0 ? 0
+                                 : unanswered_open(&t->unanswered, t->folder,
+                                                   l->needs->elsewhere, err);
 }
 
 int

@@ -38,6 +38,9 @@ struct launch {
     struct trial_needs *needs; /* borrowed */
     bool minimize;             /* the experiment's direction */
     bool lockstep;             /* each intermediate report waits */
+    /* Of the runner, set before it is opened: says a line to the user. */
+    void (*say)(void *ctx, const char *line);
+    void *ctx;
 };
 
 /* Opens a runner of this kind; -1: there cannot be one here, or it cannot what

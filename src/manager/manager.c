@@ -43,7 +43,10 @@ manager_interrupt(struct manager *m)
         return;
     }
     experiment_ends(&m->end, MANAGER_INTERRUPTED,
-                    "interrupted: trials are being ended (once more: killed)");
+                    running_leaves_all(&m->running, m->launch.runner)
+                        ? "interrupted: its jobs go on, for tunepipe resume"
+                        : "interrupted: trials are being ended (once more: "
+                          "killed)");
     running_interrupt_all(&m->running);
 }
 
@@ -134,7 +137,13 @@ take_runs(struct manager *m)
     struct run *run;
 
     for (int i = 0; i < EVENTS_MAX && (run = r->ops->look(r)) != NULL; i++)
-        if (run->trial->state == TRIAL_PREPARING)
+        if (run->news == RUN_BEGUN && run->trial->state == TRIAL_PREPARING)
+            preparing_begun(&m->preparing, run->trial, clock_monotonic_ns());
+        else if (run->news == RUN_BEGUN)
+            running_since(&m->running, run->trial, clock_monotonic_ns());
+        else if (run->news == RUN_FILES)
+            running_look(&m->running, run->trial);
+        else if (run->trial->state == TRIAL_PREPARING)
             preparing_exited(&m->preparing, run->trial);
         else
             running_exited(&m->running, run->trial);

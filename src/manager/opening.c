@@ -423,6 +423,7 @@ tell_launch(struct manager *m)
         .nni = is_nni(x->trial_command.text, l->cwd) ||
                is_nni(x->prepare_command.text, l->cwd),
         .lockstep = x->deterministic,
+        .elsewhere = l->runner->ops->can & RUNNER_ELSEWHERE,
     };
     l->lockstep = x->deterministic;
     l->minimize = x->minimize;
@@ -476,6 +477,28 @@ subscribe(struct manager *m)
     attempt_ends_on(ends, packing_hear_end, &m->packing);
 }
 
+/* What trials want of this machine. */
+static const struct wishes *
+wishes_here(struct manager *m, const struct runner_ops *kind)
+{
+    m->wishes = m->x->wishes;
+    if (kind->can & RUNNER_ELSEWHERE) {
+        m->wishes.memory = m->wishes.device_memory = 0;
+        m->wishes.memory_auto = m->wishes.devices_managed = false;
+        m->wishes.devices = 0;
+    }
+    return &m->wishes;
+}
+
+/* What a runner says. */
+static void
+say(void *ctx, const char *line)
+{
+    struct manager *m = ctx;
+
+    progress_warn(&m->progress, "%s", line);
+}
+
 int
 manager_open(struct manager *m, struct err *err)
 {
@@ -485,9 +508,11 @@ manager_open(struct manager *m, struct err *err)
                                         : runner_kind(x->platform);
 
     hold_standard_streams();
+    m->launch.say = say;
+    m->launch.ctx = m;
     if (allow_files(x, kind, err) != 0 ||
         launch_open(&m->launch, kind, x, err) != 0 ||
-        resources_open(&m->resources, &x->wishes, err) != 0)
+        resources_open(&m->resources, wishes_here(m, kind), err) != 0)
         return -1;
     if (x->metrics_pattern != NULL &&
         (m->reading.pattern = pattern_new(x->metrics_pattern, err)) == NULL)

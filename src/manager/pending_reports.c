@@ -22,42 +22,60 @@
 /* ---- reports that wait for an answer ---- */
 
 static int
-open_fifo(struct unanswered *u, const char *folder, bool make, struct err *err)
+open_part(struct unanswered *u, const char *folder, const char *name, int flags,
+          struct err *err)
 {
-    const int flags = O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW;
-    char *path = file_join(folder, TRIAL_ANSWERS);
+    char *path = file_join(folder, name);
     int rc = 0;
 
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    if (make && mkfifo(path, 0600) != 0)
-        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
-    else if ((u->fd = open(path, flags)) < 0 && (make || errno != ENOENT))
+    u->fd = open(path, flags | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (u->fd < 0 && ((flags & O_CREAT) || errno != ENOENT))
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
     free(path);
     return rc;
 }
 
 int
-unanswered_make(struct unanswered *u, const char *folder, struct err *err)
+unanswered_open(struct unanswered *u, const char *folder, bool by_file,
+                struct err *err)
 {
-    return open_fifo(u, folder, true, err);
+    return by_file
+               ? open_part(u, folder, TRIAL_ANSWERED, O_WRONLY | O_APPEND, err)
+               : open_part(u, folder, TRIAL_ANSWERS, O_RDWR, err);
 }
 
 int
-unanswered_open(struct unanswered *u, const char *folder, struct err *err)
+unanswered_make(struct unanswered *u, const char *folder, bool by_file,
+                struct err *err)
 {
-    return open_fifo(u, folder, false, err);
+    char *path = file_join(folder, TRIAL_ANSWERS);
+    int rc = 0;
+
+    if (path == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (mkfifo(path, 0600) != 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot make", path);
+    free(path);
+    if (rc == 0 && by_file)
+        return open_part(u, folder, TRIAL_ANSWERED,
+                         O_WRONLY | O_APPEND | O_CREAT | O_EXCL, err);
+    return rc == 0 ? unanswered_open(u, folder, false, err) : -1;
 }
 
 void
 unanswered_remove(struct unanswered *u, const char *folder)
 {
-    char *path = file_join(folder, TRIAL_ANSWERS);
+    static const char *const parts[] = {TRIAL_ANSWERS, TRIAL_ANSWERED};
 
-    if (path != NULL)
-        unlink(path);
-    free(path);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char *path = file_join(folder, parts[i]);
+
+        if (path != NULL)
+            unlink(path);
+        free(path);
+    }
     unanswered_close(u);
 }
 

@@ -30,7 +30,7 @@ struct unanswered_report {
 };
 
 struct unanswered {
-    int fd; /* of the FIFO; -1: not open, nobody waits */
+    int fd; /* of the FIFO, or the file; -1: not open, nobody waits */
     /* Who is told instead, of the trial `of`; NULL: it is the FIFO. */
     void (*hear)(void *ctx, uint64_t of, int64_t end,
                  enum report_answer answer);
@@ -47,10 +47,13 @@ struct unanswered {
     }
 
 /* Makes the FIFO in a new folder, or opens that of a trial that goes on, where
- * it has one.  From here on a trial that waits is answered; until then, and
- * after unanswered_close(), a report goes on at once. */
-int unanswered_make(struct unanswered *u, const char *folder, struct err *err);
-int unanswered_open(struct unanswered *u, const char *folder, struct err *err);
+ * it has one; by_file: what is answered goes through TRIAL_ANSWERED.  From here
+ * on a trial that waits is answered; until then, and after unanswered_close(),
+ * a report goes on at once. */
+int unanswered_make(struct unanswered *u, const char *folder, bool by_file,
+                    struct err *err);
+int unanswered_open(struct unanswered *u, const char *folder, bool by_file,
+                    struct err *err);
 void unanswered_close(struct unanswered *u); /* a closed one too */
 /* Nobody will wait: removes the FIFO. */
 void unanswered_remove(struct unanswered *u, const char *folder);

@@ -33,16 +33,21 @@ preparing_ahead(const struct experiment *x)
     return x->prepare_concurrency > 0 ? x->prepare_concurrency : x->concurrency;
 }
 
-/* `began_ns`: monotonic, when prepareCommand did. */
-static void
-enter(struct preparing *p, struct trial *t, int64_t began_ns)
+void
+preparing_begun(struct preparing *p, struct trial *t, int64_t began_ns)
 {
     int64_t most_ms =
         p->x->max_prepare_ms > 0 ? p->x->max_prepare_ms : p->x->max_trial_ms;
 
-    live_step(p->live, t, TRIAL_ON_PREPARE);
-    if (most_ms > 0)
+    if (most_ms > 0 && !t->run->queued)
         dues_set(p->dues, t, TRIAL_DUE_LIMIT, began_ns + most_ms * 1000000);
+}
+
+static void
+enter(struct preparing *p, struct trial *t, int64_t began_ns)
+{
+    live_step(p->live, t, TRIAL_ON_PREPARE);
+    preparing_begun(p, t, began_ns);
     running_watch(p->running, t);
     attempts_note(
         p->attempts, "preparing", t,

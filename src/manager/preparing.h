@@ -50,6 +50,9 @@ uint64_t preparing_ahead(const struct experiment *x);
 /* Starts that if there is room for it; may free t. */
 void preparing_offer(struct preparing *p, struct trial *t);
 
+/* Its command begins at that time (monotonic), unless it is queued still. */
+void preparing_begun(struct preparing *p, struct trial *t, int64_t began_ns);
+
 /* Its wrapper is gone; may free t. */
 void preparing_exited(struct preparing *p, struct trial *t);
 

@@ -162,7 +162,7 @@ learn(struct reading *r, struct trial *t, struct metric_line *metric)
         r->needs->waited = true;
     if (metric->waits && !found) {
         metric->waits = metric->hears = false;
-        unanswered_make(u, t->folder, NULL);
+        unanswered_make(u, t->folder, r->needs->elsewhere, NULL);
     } else if (found && !r->needs->waited) {
         r->needs->unwaited = true;
         unanswered_remove(u, t->folder);

@@ -85,7 +85,8 @@ restore_living(struct manager *m, struct trial *t)
     running_since(&m->running, t, t->run->started_ns);
     m->delivery.ops->began(&m->delivery, t);
     if (launch_has_programs(&m->launch) &&
-        unanswered_open(&t->unanswered, t->folder, &err) != 0)
+        unanswered_open(&t->unanswered, t->folder, m->needs.elsewhere, &err) !=
+            0)
         progress_warn(&m->progress, "tunepipe: warning: %s", err.text);
     running_watch(&m->running, t);
     reading_begin(&m->reading, t);

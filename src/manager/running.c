@@ -32,6 +32,8 @@
 void
 running_since(struct running *r, struct trial *t, int64_t started_ns)
 {
+    if (t->run->queued)
+        return; /* until it is not */
     t->started_ns = started_ns;
     t->reported_ns = clock_monotonic_ns();
     goals_trial_began(r->goals, started_ns);
@@ -41,6 +43,13 @@ running_since(struct running *r, struct trial *t, int64_t started_ns)
     if (r->x->max_trial_ms > 0)
         dues_set(r->dues, t, TRIAL_DUE_LIMIT,
                  t->started_ns + r->x->max_trial_ms * 1000000);
+}
+
+void
+running_look(struct running *r, struct trial *t)
+{
+    if (t->state == TRIAL_RUNNING)
+        reading_feed(r->reading, t);
 }
 
 /* Where the kernel has no memory to watch for the trial's end, for now, that is
@@ -60,9 +69,31 @@ running_watch(struct running *r, struct trial *t)
              clock_monotonic_ns() + WATCH_PAUSE_NS);
 }
 
+/* Who ran it has ended it, which is none of its doing: it is run again, up to a
+ * limit that is not the one of its own failures. */
+static bool
+is_to_go_on(const struct running *r, struct trial *t, const struct run_end *end)
+{
+    bool again = t->attempt - t->failures < r->x->cluster.interruptions;
+
+    if (!end->again || t->stop != STOP_NOT || !attempts_open(t))
+        return false;
+    if (end->why[0] == '\0')
+        return true;
+    progress_say(r->progress, "trial %s interrupted: %s%s", t->id, end->why,
+                 again ? "; started again"
+                       : ", more often than interruptionRetry says");
+    if (again)
+        return true;
+    t->outcome.kind = OUTCOME_LOST;
+    snprintf(t->outcome.text, sizeof t->outcome.text, "%s", end->why);
+    return false;
+}
+
 void
 running_exited(struct running *r, struct trial *t)
 {
+    bool is_elsewhere = t->run->runner->ops->can & RUNNER_ELSEWHERE;
     struct err err = {0};
     struct run_end end;
 
@@ -71,15 +102,21 @@ running_exited(struct running *r, struct trial *t)
     t->outcome = end.outcome;
     dues_drop(r->dues, t);
     attempts_ended(r->attempts, t);
+    if (is_elsewhere && t->outcome.ended_ns > t->outcome.started_ns)
+        t->started_ns =
+            t->ended_ns - (t->outcome.ended_ns - t->outcome.started_ns);
     placing_release(r->placing, t);
     if (attempts_unbegun(r->attempts, t, &end))
         return;
+    if (end.again)
+        reading_feed(r->reading, t); /* it may have had a result before */
     live_step(r->live, t, TRIAL_ON_EXIT);
     resources_learn(r->resources, t);
     if (t->past.restored && t->outcome.alone && attempts_unseen(r->attempts, t))
         t->stop = STOP_INTERRUPT; /* as of a trial whose wrapper is gone when
                                      this manager comes: see restore.c */
-    if ((t->past.restored || end.again) && attempts_in_vain(r->attempts, t))
+    if (is_to_go_on(r, t, &end) ||
+        (t->past.restored && attempts_in_vain(r->attempts, t)))
         attempts_restart_or_leave(r->attempts, t);
     else
         running_finish(r, t);
@@ -260,11 +297,11 @@ ends_by_itself(const struct running *r, const struct trial *t)
 static void
 press(struct running *r, struct trial *t)
 {
-    bool lasts = t->run->runner->ops->can & RUNNER_LASTS;
+    bool programs = t->run->runner->ops->can & RUNNER_PROGRAMS;
 
     dues_set(r->dues, t, TRIAL_DUE_LIMIT, INT64_MAX);
     dues_set(r->dues, t, TRIAL_DUE_IDLE, INT64_MAX);
-    if (lasts && trial_stop_is_decided(t->stop))
+    if (!programs && trial_stop_is_decided(t->stop))
         ; /* whoever runs it is told, and ends it when he likes to */
     else if (ends_by_itself(r, t))
         dues_set(r->dues, t, TRIAL_DUE_TERM,
@@ -371,6 +408,13 @@ running_press_late(struct running *r, struct trial *t)
         press(r, t);
 }
 
+bool
+running_leaves_all(const struct running *r, const struct runner *by)
+{
+    return (by->ops->can & RUNNER_LASTS) &&
+           !(r->end->told && (by->ops->can & RUNNER_PROGRAMS));
+}
+
 void
 running_interrupt_all(struct running *r)
 {
@@ -381,8 +425,7 @@ running_interrupt_all(struct running *r)
     r->end->interrupting = true;
     for (t = r->live->first; t != NULL; t = next) {
         next = t->next;
-        if (t->state == TRIAL_RUNNING &&
-            t->run->runner->ops->can & RUNNER_LASTS)
+        if (t->state == TRIAL_RUNNING && running_leaves_all(r, t->run->runner))
             attempts_leave(r->attempts, t);
         else
             running_stop(r, t, STOP_INTERRUPT);

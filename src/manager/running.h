@@ -23,6 +23,7 @@ struct progress;
 struct publish;
 struct reading;
 struct resources;
+struct runner;
 struct stopping;
 
 struct running {
@@ -45,7 +46,9 @@ struct running {
 /* What is done when something is due of a trial: ctx is the running. */
 extern deadline_due *const running_dues[TRIAL_DUES];
 
-/* It runs since then. */
+/* Its files may have grown. */
+void running_look(struct running *r, struct trial *t);
+/* It runs since then, unless it is queued still. */
 void running_since(struct running *r, struct trial *t, int64_t started_ns);
 /* Watches for the end of t->run: it will be seen, be it a moment later where
  * the kernel has no memory for the watch now. */
@@ -64,6 +67,9 @@ void running_read_on(struct running *r);
 void running_stop(struct running *r, struct trial *t, enum trial_stop stop);
 /* Adopted, it was told to end, or perhaps its manager did not come to that. */
 void running_press_late(struct running *r, struct trial *t);
+/* Whether what this runner runs goes on without a manager: programs only where
+ * nobody has told the experiment to stop. */
+bool running_leaves_all(const struct running *r, const struct runner *by);
 /* The manager has to stop: what runs is interrupted, what does not is left. */
 void running_interrupt_all(struct running *r);
 void running_hurry_all(struct running *r);

@@ -7,6 +7,7 @@
 #ifndef MANAGER_STATE_H
 #define MANAGER_STATE_H
 
+#include "config/wishes.h"
 #include "control/server.h"
 #include "manager/absent.h"
 #include "manager/attempts.h"
@@ -77,6 +78,7 @@ struct manager {
     struct placing placing;     /* of these, those that wait for a place */
     struct copying copying;     /* checkpoints that are copied before */
     struct resources resources; /* memory and devices: given, and waited for */
+    struct wishes wishes;       /* for these: what is wanted of this machine */
     struct checkpoints checkpoints; /* what they saved: kept, given, deleted */
     struct launch launch;           /* the start by the runner */
     struct preparing preparing;     /* prepareCommand */

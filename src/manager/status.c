@@ -7,6 +7,7 @@
 #include "manager/metrics.h"
 #include "manager/state.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,6 +80,34 @@ add_origin(struct json_writer *w, const struct trial *t)
     json_add_text(w, "from_how", has ? origin_word(t->origin.how) : NULL);
 }
 
+static const char *
+status_of(const struct trial *t)
+{
+    return t->stop != STOP_NOT                ? "stopping"
+           : t->run != NULL && t->run->queued ? "queued"
+                                              : trial_state_name(t->state);
+}
+
+/* Of one that runs on another machine: where, and how long it was queued. */
+static void
+add_place(struct json_writer *w, const struct trial *t, int64_t now_ns)
+{
+    struct buf place;
+    int64_t began_ns;
+
+    buf_init(&place, 4096);
+    run_describe(t->run, &place);
+    if (place.len > 0) {
+        began_ns = t->run->queued      ? now_ns
+                   : t->started_ns > 0 ? t->started_ns
+                                       : t->run->asked_ns;
+        json_add_text(w, "place", buf_text(&place));
+        json_add_number(w, "queued_s",
+                        fmax(0, (double)(began_ns - t->run->asked_ns) / 1e9));
+    }
+    buf_fini(&place);
+}
+
 static void
 add_trial(struct json_writer *w, const struct trial *t, int64_t now_ns)
 {
@@ -87,9 +116,8 @@ add_trial(struct json_writer *w, const struct trial *t, int64_t now_ns)
     json_open_object(w, NULL);
     json_add_text(w, "trial", t->id);
     json_add_unsigned(w, "attempt", t->attempt);
-    json_add_text(w, "status",
-                  t->stop != STOP_NOT ? "stopping"
-                                      : trial_state_name(t->state));
+    json_add_text(w, "status", status_of(t));
+    add_place(w, t, now_ns);
     json_add_number(w, "latest",
                     t->final.given    ? t->final.value
                     : t->latest.given ? t->latest.value

@@ -6,15 +6,19 @@
 #include "manager/trial_step.h"
 #include "runner/runner.h"
 
-#define GIVE_UP_NS 5000000000 /* for a wrapper, behind its grace */
+/* For a wrapper, behind its grace; on another machine. */
+#define GIVE_UP_NS 5000000000
+#define GIVE_UP_FAR_NS 60000000000
 
 /* SIGTERM, now, and what follows where that does not help. */
 static void
 terminate_within(const struct stopping *s, struct trial *t, int64_t ns)
 {
+    bool far = t->run->runner->ops->can & RUNNER_ELSEWHERE;
+
     dues_set(s->dues, t, TRIAL_DUE_TERM, INT64_MAX);
     dues_set(s->dues, t, TRIAL_DUE_KILL,
-             clock_monotonic_ns() + ns + GIVE_UP_NS);
+             clock_monotonic_ns() + ns + (far ? GIVE_UP_FAR_NS : GIVE_UP_NS));
     run_stop(t->run, RUN_TERMINATE);
 }
 

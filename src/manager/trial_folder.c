@@ -119,7 +119,8 @@ trial_folder_make(struct trial *t, struct jval parameters,
                          t->folder);
     if (write_parameters(t, parameters, err) != 0 ||
         ((needs->lockstep || needs->waited || !needs->unwaited) &&
-         unanswered_make(&t->unanswered, t->folder, err) != 0) ||
+         unanswered_make(&t->unanswered, t->folder, needs->elsewhere, err) !=
+             0) ||
         (needs->nni && trial_folder_make_nni(t, err) != 0))
         return -1;
     return 0;

@@ -23,6 +23,7 @@ struct trial_needs {
     bool nni;              /* NNI's files */
     bool lockstep;         /* each report waits */
     bool waited, unwaited; /* one that could wait for an answer did; did not */
+    bool elsewhere;        /* they run on other machines */
 };
 
 /* Makes t->folder with all that does not depend on the phase, with the

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "runner/runner.h"
 
+#include "core/err.h"
 #include "core/file.h"
 #include "trial/files.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DECLARED(name) extern const struct runner_ops runner_##name;
 #define LISTED(name) [PLATFORM_##name] = &runner_##name,
@@ -57,9 +61,44 @@ run_pid(const struct run *run)
     return run != NULL ? run->pid : 0;
 }
 
+void
+run_describe(const struct run *run, struct buf *out)
+{
+    if (run != NULL && run->runner->ops->describe != NULL)
+        run->runner->ops->describe(run, out);
+}
+
 char *
 runner_phase_folder(const struct runner_phase *phase)
 {
     return phase->prepares ? file_join(phase->folder, TRIAL_PREPARE)
                            : strdup(phase->folder);
+}
+
+/* In the first of the places that holds it. */
+char *
+runner_wrapper(const char *program_folder, struct err *err)
+{
+    static const char *const places[] = {
+        "%s/" TRIAL_WRAPPER_PROGRAM,
+        "%s/../libexec/tunepipe/" TRIAL_WRAPPER_PROGRAM,
+#ifdef TP_WRAPPERDIR
+        TP_WRAPPERDIR "/" TRIAL_WRAPPER_PROGRAM,
+#endif
+    };
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *path;
+
+        if (asprintf(&path, places[i], program_folder) < 0)
+            break;
+        if (access(path, X_OK) == 0)
+            return path;
+        free(path);
+    }
+    err_set(err, ERR_SYSTEM,
+            TRIAL_WRAPPER_PROGRAM " is neither in %s nor in "
+                                  "../libexec/tunepipe",
+            program_folder);
+    return NULL;
 }

@@ -14,11 +14,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct buf;
+struct cluster;
 struct err;
 struct jval;
 struct run;
 struct runner;
 struct trial;
+struct wishes;
 
 /* What a kind can.  An experiment that wants memory or devices which its kind
  * cannot give is refused (manager/launch.h). */
@@ -32,6 +35,8 @@ enum {
                                alone, are not had */
     RUNNER_LASTS = 16,      /* who runs a trial goes on when its manager is
                                told to stop: the next one adopts it */
+    RUNNER_ELSEWHERE = 32,  /* trials are on other machines, where it finds
+                               memory and devices for them itself */
 };
 
 struct runner_setup {
@@ -39,6 +44,12 @@ struct runner_setup {
     int64_t grace_ms;           /* between a trial's SIGTERM and its SIGKILL */
     bool synced;                /* what a run leaves is on stable storage */
     uint64_t max_output;        /* bytes of each output of it; 0: no limit */
+    int64_t max_ms;             /* maxTrialDuration; 0: no limit */
+    const struct cluster *cluster; /* what its scheduler is asked for */
+    const struct wishes *wishes;
+    /* Says a line to the user. */
+    void (*say)(void *ctx, const char *line);
+    void *ctx;
 };
 
 /* One phase of one attempt. */
@@ -60,19 +71,30 @@ struct runner_task {
     uint64_t limit;     /* each process is kept to so many bytes; 0: to none */
 };
 
+enum run_news {
+    RUN_ENDED, /* to be taken by end() before the next look() */
+    RUN_BEGUN, /* it was queued, and is not any more */
+    RUN_FILES, /* its files may have grown, of which nothing else tells */
+};
+
 /* A phase that runs.  A kind puts its own members behind these. */
 struct run {
     struct runner *runner;
     struct trial *trial;
     pid_t pid;          /* of its process on this machine; 0: it has none */
     int64_t started_ns; /* monotonic, of an adopted one; 0: not known */
+    bool queued;        /* it waits for a machine, and has not begun */
+    int64_t asked_ns;   /* monotonic: since when it is this manager's */
+    enum run_news news; /* what look() has found */
 };
 
 struct run_end {
     struct outcome outcome;
-    bool unbegun; /* nothing was begun, for want of something that may come
-                     back: it may be started again as if for the first time */
-    bool again;   /* who ran it has gone, which tells nothing of the trial */
+    bool unbegun;  /* nothing was begun, for want of something that may come
+                      back: it may be started again as if for the first time */
+    bool again;    /* who ran it has gone, or has ended it, which tells nothing
+                      of the trial, */
+    char why[256]; /* and how, for people; "": nothing to tell */
 };
 
 enum run_stop {
@@ -110,8 +132,7 @@ struct runner_ops {
     /* From now on its end is told by look(); -1: not for now, as errno tells,
      * and this is to be called again. */
     int (*watch)(struct run *run);
-    /* r->fd is readable: a run whose end has come, and is to be taken by end()
-     * before the next call.  NULL: none. */
+    /* r->fd is readable: a run of which there are news.  NULL: none. */
     struct run *(*look)(struct runner *r);
     void (*stop)(struct run *run, enum run_stop how);
     /* How it ended, which has been told or is waited for; frees run.  -1: what
@@ -119,6 +140,10 @@ struct runner_ops {
     int (*end)(struct run *run, struct run_end *out, struct err *err);
     /* Lets it run on, for another manager to adopt; frees run. */
     void (*leave)(struct run *run);
+    /* Where it is and what it waits for, in a line for people; NULL: here. */
+    void (*describe)(const struct run *run, struct buf *out);
+    /* How it would start phases, a line for people; NULL: as they stand. */
+    void (*plan)(const struct runner *r, struct buf *out);
 };
 
 struct runner {
@@ -136,6 +161,12 @@ void run_stop(struct run *run, enum run_stop how);
 int run_end(struct run **run, struct run_end *out, struct err *err);
 void run_leave(struct run **run);
 pid_t run_pid(const struct run *run); /* 0: none */
+/* Appends where it is, and what it waits for; nothing of one that is here. */
+void run_describe(const struct run *run, struct buf *out);
+
+/* The path of the program around a trial, to be freed; NULL: it is not there.
+ */
+char *runner_wrapper(const char *program_folder, struct err *err);
 
 /* The folder of the phase's own files; to be freed.  NULL: out of memory. */
 char *runner_phase_folder(const struct runner_phase *phase);

@@ -17,6 +17,7 @@
  *   parameters.tsv   manager     trial (trial.h, `tunepipe trial param`)
  *   metrics          trial       manager
  *   answers          (a FIFO)    manager writes, a trial that waits reads
+ *   answered         manager     wrapper, on another machine
  *   absent           trial       manager
  *   parameter.cfg    manager     trial (NNI's API)
  *   .nni/metrics     trial       manager (NNI's API)
@@ -245,6 +246,22 @@
  * A manager that comes when another is gone first renames it to lease.N.held: a
  * wrapper that does not find it once its wrapper.pid stands begins nothing. */
 #define TRIAL_LEASE "lease"
+
+/* In place of its path: whoever started the wrapper watches over it, as a batch
+ * system does over a job.  The trial does without a manager; it ends with the
+ * wrapper's parent, and SIGUSR1 to the wrapper is word that it will be ended
+ * soon: SIGTERM to the trial, and no SIGKILL behind it. */
+#define TRIAL_NO_LEASE "-"
+
+/* There a FIFO does not reach the trial: the manager appends its answers to the
+ * file `answered`, from which the wrapper (--alive) writes them to `answers`.
+ * It closes that, so that nobody waits, where the file EXPERIMENT/jobs/alive
+ * has not been touched for TRIAL_ALIVE_MS: a manager does so while it lives,
+ * every TRIAL_TOUCH_MS. */
+#define TRIAL_ANSWERED "answered"
+#define TRIAL_ALIVE "alive"
+#define TRIAL_ALIVE_MS 120000
+#define TRIAL_TOUCH_MS 30000
 
 /* The wrapper: "PID STARTTIME<LF>", STARTTIME being field 22 of
  * /proc/PID/stat (clock ticks since boot).  A process with this PID and

@@ -17,10 +17,13 @@
  * right whenever somebody looks: the owner does when the wait is over. */
 #include "wrapper/lease.h"
 
+#include "trial/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,6 +76,8 @@ unwatch(struct lease *lease)
 bool
 lease_look(struct lease *lease)
 {
+    if (lease->fifo_fd < 0)
+        return true;
     lease->held = has_writer(lease->fifo_fd);
     if (!lease->held) {
         watch(lease);
@@ -90,7 +95,10 @@ lease_open(struct lease *lease, int dir_fd, const char *path)
 {
     struct stat st;
 
-    *lease = (struct lease){.watch_fd = -1};
+    *lease =
+        (struct lease){.fifo_fd = -1, .watch_fd = -1, .fd = -1, .held = true};
+    if (strcmp(path, TRIAL_NO_LEASE) == 0)
+        return 0;
     lease->fifo_fd =
         openat(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (lease->fifo_fd < 0)
@@ -109,6 +117,8 @@ lease_is_offered(const struct lease *lease, int dir_fd, const char *path)
 {
     struct stat mine, there;
 
+    if (lease->fifo_fd < 0)
+        return true;
     return fstat(lease->fifo_fd, &mine) == 0 &&
            fstatat(dir_fd, path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
            mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;

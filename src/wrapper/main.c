@@ -56,7 +56,8 @@ cannot_begin(struct exitfile *f, const char *what, const char *path)
 static void
 take_signals(void)
 {
-    static const int signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGPIPE};
+    static const int signals[] = {SIGCHLD, SIGTERM, SIGINT,
+                                  SIGHUP,  SIGPIPE, SIGUSR1};
     sigset_t set;
 
     sigemptyset(&set);
@@ -180,7 +181,7 @@ claim(struct exitfile *f, int dir_fd, const struct lease *lease,
 {
     int rc = exitfile_make(f, dir_fd, options);
 
-    if (rc != 0 && errno == EEXIST &&
+    if (rc != 0 && errno == EEXIST && lease->fifo_fd >= 0 &&
         lease_is_offered(lease, dir_fd, lease_path) && !is_taken(dir_fd) &&
         unlinkat(dir_fd, TRIAL_WRAPPER_PID, 0) == 0)
         rc = exitfile_make(f, dir_fd, options);
@@ -191,6 +192,17 @@ claim(struct exitfile *f, int dir_fd, const struct lease *lease,
     return lease_is_offered(lease, dir_fd, lease_path)
                ? 0
                : cannot_begin(f, "has lost its manager: ", lease_path);
+}
+
+/* To the parent: when that is gone, nobody watches over the trial any more. */
+static void
+tie(void)
+{
+    pid_t parent = getppid();
+
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        raise(SIGTERM);
 }
 
 int
@@ -211,6 +223,8 @@ main(int argc, char **argv)
     if (options_parse(&options, argc, argv) != 0)
         return STATUS_CANNOT;
     lease_path = options.lease != NULL ? options.lease : TRIAL_LEASE;
+    if (strcmp(lease_path, TRIAL_NO_LEASE) == 0)
+        tie();
     dir_fd = open(options.dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir_fd < 0)
         return cannot_begin(NULL, "cannot open ", options.dir);

@@ -6,6 +6,7 @@
 struct options {
     const char *dir, *cwd;   /* borrowed from argv */
     const char *lease;       /* NULL: TRIAL_LEASE in dir */
+    const char *alive;       /* TRIAL_ALIVE's path; NULL: none */
     long grace_ms, adopt_ms; /* 0 to 10^12 */
     const char *cgroup;      /* NULL: none */
     long long limit_bytes;   /* of each process; 0: no limit */

@@ -22,6 +22,7 @@
 #include "wrapper/exitfile.h"
 #include "wrapper/lease.h"
 #include "wrapper/options.h"
+#include "wrapper/relay.h"
 #include "wrapper/spawn.h"
 #include "wrapper/tree.h"
 
@@ -130,20 +131,24 @@ static void
 on_signals(struct watch *w)
 {
     struct signalfd_siginfo info;
-    bool child = false, stop = false;
+    bool child = false, stop = false, soon = false;
     uint32_t asker = 0;
 
     while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info)) {
         child = child || info.ssi_signo == SIGCHLD;
-        if (info.ssi_signo != SIGCHLD && !stop && w->phase == RUNNING)
+        if (info.ssi_signo == SIGCHLD)
+            continue;
+        if (!stop && w->phase == RUNNING)
             w->outcome->told = (int)info.ssi_signo;
-        if (info.ssi_signo != SIGCHLD)
-            asker = info.ssi_pid;
-        stop = stop || info.ssi_signo != SIGCHLD;
+        soon = !stop && info.ssi_signo == SIGUSR1;
+        asker = info.ssi_pid;
+        stop = true;
     }
     if (stop && w->phase == RUNNING) {
-        w->asker = asker;
+        w->asker = soon ? UINT32_MAX : asker;
         end_tree(w);
+        if (soon)
+            set_timer(w, -1); /* it has the time until it is ended */
     } else if (stop && w->phase == ENDING && is_asked_again(w, asker)) {
         kill_tree(w);
     }
@@ -181,8 +186,13 @@ static void
 loop(struct watch *w)
 {
     bool limited = w->options->output_bytes > 0;
+    bool relays = w->options->alive != NULL;
+    struct relay relay;
 
+    relay_begin(&relay, w->outputs->dir_fd, w->options->alive);
     while (w->alive) {
+        int pause_ms = relays ? relay_step(&relay) : limited ? LOOK_MS : -1;
+
         struct pollfd fds[] = {
             {.fd = w->signal_fd, .events = POLLIN},
             {.fd = w->timer_fd, .events = POLLIN},
@@ -190,7 +200,7 @@ loop(struct watch *w)
              .events = w->lease->events},
         };
 
-        if (poll(fds, 3, limited ? LOOK_MS : -1) < 0)
+        if (poll(fds, 3, pause_ms) < 0)
             continue; /* EINTR */
         if (limited)
             outputs_trim(w->outputs, w->options->output_bytes);
@@ -201,6 +211,7 @@ loop(struct watch *w)
         if (fds[0].revents != 0)
             on_signals(w);
     }
+    relay_end(&relay);
 }
 
 static int
@@ -213,6 +224,7 @@ open_all(struct watch *w)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGUSR1);
     w->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     w->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     return w->signal_fd < 0 || w->timer_fd < 0 ? -1 : 0;

@@ -44,7 +44,7 @@ TEST(manager_holding_answers_by_sequence)
     struct stat st;
 
     CHECK_EQ(mkdir("t", 0700), 0);
-    CHECK_EQ(unanswered_make(&h, "t", NULL), 0);
+    CHECK_EQ(unanswered_make(&h, "t", false, NULL), 0);
     CHECK_EQ(stat("t/" TRIAL_ANSWERS, &st), 0);
     CHECK(S_ISFIFO(st.st_mode) && (st.st_mode & 0777) == 0600);
     answered("");
@@ -70,7 +70,7 @@ TEST(manager_holding_answers_by_sequence)
     unanswered_answer_line(&h, &lines[2], true);
     answered("45 stop\n");
     unanswered_close(&h);
-    CHECK_EQ(unanswered_open(&h, "t", NULL), 0); /* a new manager */
+    CHECK_EQ(unanswered_open(&h, "t", false, NULL), 0); /* a new manager */
     unanswered_add(&h, &lines[1]);
     unanswered_close(&h);
     unanswered_close(&h);
@@ -85,7 +85,7 @@ TEST(manager_holding_makes_room_for_the_living)
     ssize_t n;
 
     CHECK_EQ(mkdir("t", 0700), 0);
-    CHECK_EQ(unanswered_make(&h, "t", NULL), 0);
+    CHECK_EQ(unanswered_make(&h, "t", false, NULL), 0);
     for (int i = 0; i < 20000; i++) { /* killed while they waited */
         m.end++;
         unanswered_answer_line(&h, &m, false);
@@ -104,11 +104,11 @@ TEST(manager_holding_names_what_it_cannot_make)
     struct unanswered h = UNANSWERED_CLOSED;
     struct err err = {0};
 
-    CHECK_EQ(unanswered_make(&h, "absent", &err), -1);
+    CHECK_EQ(unanswered_make(&h, "absent", false, &err), -1);
     CHECK_HAS(err.text, "absent/answers: cannot make");
-    CHECK_EQ(unanswered_open(&h, "absent", &err), 0); /* it has none */
+    CHECK_EQ(unanswered_open(&h, "absent", false, &err), 0); /* it has none */
     CHECK_EQ(symlink("/dev/null", "answers"), 0);
-    CHECK_EQ(unanswered_open(&h, ".", &err), -1);
+    CHECK_EQ(unanswered_open(&h, ".", false, &err), -1);
     CHECK_HAS(err.text, "./answers: cannot open");
 }
 
@@ -157,7 +157,7 @@ TEST(manager_holding_and_a_trial_that_waits)
     CHECK_EQ(mkdir("t", 0700), 0);
     CHECK_EQ(status_of(reporter(&h, "1", true)), 0); /* nobody answers */
     CHECK_EQ(unlink("t/" TRIAL_METRICS), 0);
-    CHECK_EQ(unanswered_make(&h, "t", NULL), 0);
+    CHECK_EQ(unanswered_make(&h, "t", false, NULL), 0);
     unanswered_answer_line(&h, &stale, true);
     pid = reporter(&h, "1", true);
     await_size(17); /* "intermediate 1\t\t\n" */
@@ -221,7 +221,7 @@ TEST(manager_holding_what_only_the_end_waits_for)
     struct unanswered h = UNANSWERED_CLOSED;
 
     CHECK_EQ(mkdir("t", 0700), 0);
-    CHECK_EQ(unanswered_make(&h, "t", NULL), 0);
+    CHECK_EQ(unanswered_make(&h, "t", false, NULL), 0);
     unanswered_add(&h, &waits);
     CHECK(!unanswered_judges(&h));
     unanswered_add(&h, &quiet);

@@ -45,6 +45,12 @@
 
 extern const struct runner_ops runner_local;
 
+/* The manager's end of a lease. */
+struct held {
+    int fd;
+    char *path;
+};
+
 struct local {
     struct runner base;
     char *wrapper; /* the program's path */
@@ -53,9 +59,9 @@ struct local {
     bool synced;
     struct orphans orphans; /* of trials that earlier managers started */
     const char *folder;     /* in which the leases lie; NULL: not settled */
-    char *lease;            /* the path of ours */
+    const char *lease;      /* the path of ours, the last of those held */
     uint64_t number;        /* of that lease */
-    int *held;              /* the manager's ends of the leases */
+    struct held *held;
     size_t n_held, cap_held;
     uint64_t n_started;
     int server_fd, server_pidfd; /* of what forks wrappers; -1: there is none */
@@ -75,30 +81,6 @@ local_of(const struct run *run)
     return (struct local *)run->runner;
 }
 
-/* The first of the places that holds the program; NULL: none does. */
-static char *
-find_wrapper(const char *program_folder)
-{
-    static const char *const places[] = {
-        "%s/" TRIAL_WRAPPER_PROGRAM,
-        "%s/../libexec/tunepipe/" TRIAL_WRAPPER_PROGRAM,
-#ifdef TP_WRAPPERDIR
-        TP_WRAPPERDIR "/" TRIAL_WRAPPER_PROGRAM,
-#endif
-    };
-
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path;
-
-        if (asprintf(&path, places[i], program_folder) < 0)
-            return NULL;
-        if (access(path, X_OK) == 0)
-            return path;
-        free(path);
-    }
-    return NULL;
-}
-
 static void
 end_server(struct local *l)
 {
@@ -116,24 +98,33 @@ open_lease(const char *path)
     return open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* It stays where somebody runs on under it. */
+static void
+let_go(struct held *h)
+{
+    int fd;
+
+    close(h->fd);
+    fd = open_lease(h->path);
+    if (fd >= 0)
+        close(fd);
+    else if (errno == ENXIO)
+        unlink(h->path);
+    free(h->path);
+}
+
 static void
 local_close(struct runner *r)
 {
     struct local *l = (struct local *)r;
-    int fd;
 
     if (r->fd >= 0)
         close(r->fd);
     end_server(l);
     while (l->n_held > 0)
-        close(l->held[--l->n_held]);
-    if (l->lease != NULL && (fd = open_lease(l->lease)) >= 0)
-        close(fd); /* somebody runs on under it */
-    else if (l->lease != NULL && errno == ENXIO)
-        unlink(l->lease);
+        let_go(&l->held[--l->n_held]);
     orphans_fini(&l->orphans);
     free(l->held);
-    free(l->lease);
     free(l->wrapper);
     free(l);
 }
@@ -153,14 +144,11 @@ local_open(struct runner **out, const struct runner_setup *setup,
     l->grace_ms = setup->grace_ms;
     l->max_output = setup->max_output;
     l->synced = setup->synced;
-    l->wrapper = find_wrapper(setup->program_folder);
+    l->wrapper = runner_wrapper(setup->program_folder, err);
     if (l->base.fd < 0)
         rc = err_errno(err, ERR_SYSTEM, "cannot watch for the ends of trials");
     else if (l->wrapper == NULL)
-        rc = err_set(err, ERR_SYSTEM,
-                     TRIAL_WRAPPER_PROGRAM " is neither in %s nor in "
-                                           "../libexec/tunepipe",
-                     setup->program_folder);
+        rc = -1;
     if (rc == 0)
         *out = &l->base;
     else
@@ -170,14 +158,16 @@ local_open(struct runner **out, const struct runner_setup *setup,
 
 /* ---- leases ---- */
 
+/* Takes the path. */
 static int
-hold(struct local *l, int fd, struct err *err)
+hold(struct local *l, int fd, char *path, struct err *err)
 {
     if (GROW(l->held, l->n_held, l->cap_held) != 0) {
         close(fd);
+        free(path);
         return err_set(err, ERR_MEMORY, "out of memory");
     }
-    l->held[l->n_held++] = fd;
+    l->held[l->n_held++] = (struct held){fd, path};
     return 0;
 }
 
@@ -195,9 +185,10 @@ take_lease(struct local *l, const char *name, bool held, struct err *err)
         rc = err_set(err, ERR_MEMORY, "out of memory");
     else if (!held && rename(path, to) != 0)
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot move", path);
-    else if ((fd = open_lease(to)) >= 0)
-        rc = hold(l, fd, err);
-    else if (errno == ENXIO)
+    else if ((fd = open_lease(to)) >= 0) {
+        free(path);
+        return hold(l, fd, to, err);
+    } else if (errno == ENXIO)
         unlink(to);
     else
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot open", to);
@@ -209,26 +200,26 @@ take_lease(struct local *l, const char *name, bool held, struct err *err)
 static int
 make_lease(struct local *l, struct err *err)
 {
+    char *path;
     int fd;
 
-    if (asprintf(&l->lease, "%s/" LEASE "%llu", l->folder,
-                 (unsigned long long)l->number) < 0) {
-        l->lease = NULL;
+    if (asprintf(&path, "%s/" LEASE "%llu", l->folder,
+                 (unsigned long long)l->number) < 0)
         return err_set(err, ERR_MEMORY, "out of memory");
-    }
-    if (mkfifo(l->lease, 0600) != 0)
+    if (mkfifo(path, 0600) != 0)
         err_errno(err, ERR_SYSTEM,
                   "%s: cannot make the FIFO by which trials see that their "
                   "manager lives (another experimentWorkingDirectory may have "
                   "a file system that can)",
-                  l->lease);
-    else if ((fd = open(l->lease, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        err_errno(err, ERR_SYSTEM, "%s: cannot open", l->lease);
-    else
-        return hold(l, fd, err);
-    unlink(l->lease);
-    free(l->lease);
-    l->lease = NULL;
+                  path);
+    else if ((fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)) < 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+    else {
+        l->lease = path;
+        return hold(l, fd, path, err);
+    }
+    unlink(path);
+    free(path);
     return -1;
 }
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster.h - what the scheduler of a cluster is asked for each trial's job, as
+ * the configuration says.  Immutable once read, as the struct experiment that
+ * holds it. */
+#ifndef CONFIG_CLUSTER_H
+#define CONFIG_CLUSTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLUSTER_EXTRA_MAX 64
+
+struct cluster {
+    /* Options of the submission, as the user wrote them; NULL: not given. */
+    char *partition, *account, *qos, *constraint, *nodes;
+    char *time, *memory, *gres; /* in place of what follows from trials' limits
+                                 */
+    char *extra[CLUSTER_EXTRA_MAX]; /* further ones */
+    size_t n_extra;
+    char *script; /* a file with a line {command}; NULL: none */
+    uint64_t cpus;
+    int64_t poll_ms;   /* the scheduler is not asked more often */
+    int64_t report_ms; /* nor are trials' files looked at */
+    int64_t save_ms;   /* a trial's time between word of its job's time limit
+                          and that; 0: it has no word of it */
+    uint64_t interruptions; /* that a trial may have, one behind the other */
+};
+
+/* The values where no key says otherwise. */
+#define CLUSTER_DEFAULT                                       \
+    {                                                         \
+        .poll_ms = 5000, .report_ms = 1000, .save_ms = 60000, \
+        .interruptions = 10                                   \
+    }
+
+void cluster_fini(struct cluster *c);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/slurm/jobs.h"
+
+#include "config/cluster.h"
+#include "config/wishes.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/grow.h"
+#include "core/process.h"
+#include "runner/runner.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SAID_MAX 800 /* bytes of a complaint */
+#define MINUTE_MS 60000
+
+void
+jobs_add(struct jobs_command *c, const char *fmt, ...)
+{
+    char *word;
+    va_list args;
+
+    va_start(args, fmt);
+    if (vasprintf(&word, fmt, args) < 0)
+        word = NULL;
+    va_end(args);
+    if (word == NULL || GROW(c->words, c->n + 1, c->cap) != 0) {
+        c->failed = true;
+        free(word);
+        return;
+    }
+    c->words[c->n++] = word;
+    c->words[c->n] = NULL;
+}
+
+void
+jobs_clear(struct jobs_command *c)
+{
+    while (c->n > 0)
+        free(c->words[--c->n]);
+    free(c->words);
+    *c = (struct jobs_command){0};
+}
+
+/* ---- run ---- */
+
+/* Ours, without what tells of a job that we are in: it would be an option of
+ * another one's. */
+static char **
+environment(void)
+{
+    size_t n = 0;
+    char **env;
+
+    while (environ[n] != NULL)
+        n++;
+    env = calloc(n + 1, sizeof *env);
+    if (env == NULL)
+        return NULL;
+    n = 0;
+    for (char **var = environ; *var != NULL; var++)
+        if (strncmp(*var, "SLURM_", 6) != 0 ||
+            strncmp(*var, "SLURM_CONF=", 11) == 0)
+            env[n++] = *var;
+    return env;
+}
+
+/* Reads the file from its start, into a buffer of its own maximum. */
+static void
+take_file(int fd, struct buf *out)
+{
+    char part[65536];
+    ssize_t n;
+
+    lseek(fd, 0, SEEK_SET);
+    while ((n = read(fd, part, sizeof part)) > 0)
+        buf_add(out, part, (size_t)n);
+}
+
+/* What a command complains of, as one line. */
+static int
+complain(const struct jobs_command *c, int fd, const siginfo_t *end,
+         struct err *err)
+{
+    char said[SAID_MAX];
+    ssize_t n = pread(fd, said, sizeof said - 1, 0);
+
+    while (n > 0 && said[n - 1] == '\n')
+        n--;
+    said[n > 0 ? n : 0] = '\0';
+    for (char *at = said; (at = strchr(at, '\n')) != NULL;)
+        *at = ';';
+    if (said[0] != '\0')
+        return err_set(err, ERR_INPUT, "%s", said);
+    return err_set(
+        err, ERR_INPUT, "%s: ended with %s %d, and said nothing", c->words[0],
+        end->si_code == CLD_EXITED ? "exit status" : "signal", end->si_status);
+}
+
+static int
+run_with(const struct jobs_command *c, char **env, const int files[2],
+         struct buf *out, struct err *err)
+{
+    struct process_spawn how = {.argv = (const char *const *)c->words,
+                                .along_path = true,
+                                .env = env,
+                                .files = {PROCESS_NULL, files[0], files[1]}};
+    siginfo_t end;
+    int pidfd;
+
+    if (process_spawn(&how, &pidfd, NULL) < 0 && errno == ENOENT)
+        return err_set(err, ERR_CONFIG,
+                       "%s is not found along PATH: install Slurm's commands "
+                       "where tunepipe runs (Debian: slurm-client), or run it "
+                       "on a node that has them",
+                       c->words[0]);
+    else if (pidfd < 0)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot start", c->words[0]);
+    end = process_reap(&pidfd);
+    if (end.si_code != CLD_EXITED || end.si_status != 0)
+        return complain(c, files[1], &end, err);
+    take_file(files[0], out);
+    return buf_check(out, c->words[0], err);
+}
+
+int
+jobs_run(const struct jobs_command *c, struct buf *out, struct err *err)
+{
+    char **env = environment();
+    int files[2] = {memfd_create("out", MFD_CLOEXEC),
+                    memfd_create("err", MFD_CLOEXEC)};
+    int rc;
+
+    if (c->failed || env == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    else if (files[0] < 0 || files[1] < 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot start", c->words[0]);
+    else
+        rc = run_with(c, env, files, out, err);
+    for (int i = 0; i < 2; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+    free(env);
+    return rc;
+}
+
+/* ---- submitted ---- */
+
+uint64_t
+jobs_minutes(const struct runner_setup *setup)
+{
+    int64_t ms = setup->max_ms + setup->grace_ms + setup->cluster->save_ms;
+
+    return setup->max_ms > 0 ? (uint64_t)(ms / MINUTE_MS) + 2 : 0;
+}
+
+static void
+add_option(struct jobs_command *c, const char *name, const char *value)
+{
+    if (value != NULL)
+        jobs_add(c, "--%s=%s", name, value);
+}
+
+static void
+add_limits(struct jobs_command *c, const struct runner_setup *setup)
+{
+    const struct cluster *of = setup->cluster;
+    const struct wishes *w = setup->wishes;
+    uint64_t minutes = jobs_minutes(setup);
+
+    add_option(c, "time", of->time);
+    if (of->time == NULL && minutes > 0)
+        jobs_add(c, "--time=%llu", (unsigned long long)minutes);
+    add_option(c, "mem", of->memory);
+    if (of->memory == NULL && w->memory > 0)
+        jobs_add(c, "--mem=%lluM",
+                 (unsigned long long)((w->memory + (1 << 20) - 1) >> 20));
+    add_option(c, "gres", of->gres);
+    if (of->gres == NULL && w->devices > 0)
+        jobs_add(c, "--gres=gpu:%llu", (unsigned long long)w->devices);
+}
+
+void
+jobs_options(struct jobs_command *c, const struct runner_setup *setup,
+             const char *cwd)
+{
+    const struct cluster *of = setup->cluster;
+
+    jobs_add(c, "sbatch");
+    jobs_add(c, "--parsable");
+    jobs_add(c, "--no-requeue");
+    jobs_add(c, "--open-mode=append");
+    if (cwd != NULL)
+        jobs_add(c, "--chdir=%s", cwd);
+    add_option(c, "partition", of->partition);
+    add_option(c, "account", of->account);
+    add_option(c, "qos", of->qos);
+    add_option(c, "constraint", of->constraint);
+    add_option(c, "nodes", of->nodes);
+    if (of->cpus > 0)
+        jobs_add(c, "--cpus-per-task=%llu", (unsigned long long)of->cpus);
+    add_limits(c, setup);
+    jobs_add(c, "--signal=B:USR1@%lld", (long long)(of->save_ms + 999) / 1000);
+    for (size_t i = 0; i < of->n_extra; i++)
+        jobs_add(c, "%s", of->extra[i]);
+}
+
+/* ---- looked at ---- */
+
+void
+jobs_look(struct jobs_command *c)
+{
+    jobs_add(c, "squeue");
+    jobs_add(c, "--noheader");
+    jobs_add(c, "--me");
+    jobs_add(c, "--array");
+    jobs_add(c, "--states=all");
+    jobs_add(c, "--format=%%i|%%T|%%r|%%N|%%j");
+}
+
+static enum job_stage
+stage_of(const char *state)
+{
+    static const struct {
+        const char *state;
+        enum job_stage stage;
+    } states[] = {
+        {"PENDING", JOB_QUEUED},       {"CONFIGURING", JOB_QUEUED},
+        {"REQUEUED", JOB_QUEUED},      {"REQUEUE_FED", JOB_QUEUED},
+        {"REQUEUE_HOLD", JOB_QUEUED},  {"SPECIAL_EXIT", JOB_QUEUED},
+        {"RESV_DEL_HOLD", JOB_QUEUED}, {"RUNNING", JOB_RUNS},
+        {"COMPLETING", JOB_RUNS},      {"SUSPENDED", JOB_RUNS},
+        {"STOPPED", JOB_RUNS},         {"SIGNALING", JOB_RUNS},
+        {"STAGE_OUT", JOB_RUNS},       {"RESIZING", JOB_RUNS},
+        {"COMPLETED", JOB_OVER},       {"FAILED", JOB_OVER},
+        {"OUT_OF_MEMORY", JOB_OVER},
+    };
+
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strcmp(states[i].state, state) == 0)
+            return states[i].stage;
+    return JOB_CUT; /* CANCELLED, TIMEOUT, PREEMPTED, NODE_FAIL, ... */
+}
+
+bool
+jobs_line(char *line, struct job_line *out)
+{
+    char *words[5];
+
+    for (int i = 0; i < 5; i++) {
+        words[i] = line;
+        line = i < 4 ? strchr(line, '|') : NULL;
+        if (i < 4 && line == NULL)
+            return false;
+        if (line != NULL)
+            *line++ = '\0';
+    }
+    *out = (struct job_line){words[0], words[1], words[2],
+                             words[3], words[4], stage_of(words[1])};
+    return true;
+}

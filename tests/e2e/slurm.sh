@@ -1,0 +1,301 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Trials as jobs of a real Slurm, with four nodes on this machine: run, queued,
+# stopped, cut off, adopted; what it refuses.
+# not under tsan
+. "$(dirname "$0")/lib.sh"
+. "$TP_SOURCE/tests/tools/slurm_cluster.sh"
+
+if why=$(slurm_lacks); then
+    echo "skipped slurm: $why"
+    exit
+fi
+cd "$work" && PATH=$PATH:/usr/sbin:/sbin || exit 1
+trap 'slurm_end; clean' EXIT
+slurm_begin 4 'SlurmdTimeout=5' || { echo "FAILED slurm comes up"; exit 1; }
+
+# slurm LINE... < TRIAL: e.yml of trials as jobs, which are asked about often.
+slurm() {
+    keys=$1
+    shift
+    experiment "trainingService: {platform: slurm, pollInterval: 0.2s, reportInterval: 0.1s$keys}" "$@"
+}
+# Nothing of this experiment is queued or runs, once Slurm has seen the ends, nor
+# is anything kept of jobs.
+is_over() {
+    for _ in $(seq 3000); do
+        left=$(squeue -h -r -o '%j %T' | grep "^${dir##*/}\.")
+        [ -n "$left" ] || break
+        sleep 0.02
+    done
+    [ -z "$left" ] || fail "in the queue: $left" || return
+    [ -z "$(ls "$dir/jobs")" ] || fail "kept: $(ls "$dir/jobs")"
+}
+# in_queue STATE: the jobs that are in it.
+in_queue() { squeue -h -r -o '%j|%i|%T|%r' | grep "^e-.*$1"; }
+
+jobs() {
+    slurm ', partition: main, cpusPerTask: 1' 'trialConcurrency: 3' \
+        'maxTrialNumber: 7' << 'E'
+echo "$SLURM_JOB_ID $SLURM_JOB_PARTITION $SLURM_CPUS_PER_TASK" > where
+cp where "$TUNEPIPE_TRIAL_DIR"
+tunepipe trial report 1
+tunepipe trial report --final "1$TUNEPIPE_TRIAL_ID"
+E
+    run 0 && is_over || return 1
+    [ "$(jq_values)" = "100000 100001 100002 100003 100004 100005 100006 " ] ||
+        fail "$(cat "$dir/results.jsonl")" || return 1
+    grep -q '^[0-9]* main 1$' "$dir/trials/00003/where" && replays
+}
+jq_values() {
+    sed -n 's/.*"value": \([0-9]*\)\.0,.*/\1/p' "$dir/results.jsonl" |
+        sort | tr '\n' ' '
+}
+check "jobs" jobs
+
+# What stands in shells between quotes reaches the trial as it is.
+quotes() {
+    slurm '' 'maxTrialNumber: 1' \
+        "searchSpace: {t: {_type: choice, _value: [\"it's \$(x) \\\\ \\\"\\\\n\\\"\"]}}" << 'E'
+printf '%s' "$TUNEPIPE_PARAM_t" > "$TUNEPIPE_TRIAL_DIR/text"
+tunepipe trial report --final 1
+E
+    A="it's \$HOME \\ " run 0 || return 1
+    [ "$(cat "$dir/trials/00000/text")" = 'it'\''s $(x) \ "\n"' ] ||
+        fail "$(cat "$dir/trials/00000/text")"
+}
+check "parameters in quotes" quotes
+
+# The assessor's word, and the user's, reach a node by Slurm.
+stopped() {
+    slurm '' 'trialConcurrency: 2' 'maxTrialNumber: 4' \
+        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 1}}" << 'E'
+tunepipe trial report 1
+tunepipe trial report 2
+tunepipe trial report 3
+exec sleep 1000
+E
+    run 1 && is_over || return 1
+    [ "$(grep -c '"status": "stopped"' "$dir/results.jsonl")" = 4 ] ||
+        fail "$(cat "$dir/results.jsonl")"
+}
+check "a trial is stopped" stopped
+
+# An answer reaches the trial that waits for it, through its wrapper.
+answered() {
+    slurm '' 'maxTrialNumber: 2' \
+        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 2}}" << 'E'
+for i in 1 2 3 4; do
+    tunepipe trial report --sync $i || { echo "$? at $i"; break; }
+done > "$TUNEPIPE_TRIAL_DIR/how"
+E
+    run 1 && is_over || return 1
+    [ "$(cat "$dir"/trials/*/how | uniq)" = "7 at 2" ] ||
+        fail "$(cat "$dir"/trials/*/how)"
+}
+check "an answer" answered
+
+# In lock step the table is the one that this machine alone has.
+lockstep() {
+    assessor='assessor: {name: medianstop, classArgs: {optimize_mode: minimize}}'
+    slurm '' 'maxTrialNumber: 9' 'trialConcurrency: 3' 'deterministic: true' \
+        "$assessor" << 'E'
+for i in 1 2 3; do tunepipe trial report "$i${TUNEPIPE_PARAM_x#0}"; done
+tunepipe trial report --final "$TUNEPIPE_PARAM_x"
+E
+    run 0 && is_over && table > there || return 1
+    rm -r tunepipe-experiments
+    sed -i /trainingService/d e.yml
+    run 0 && table > here && diff here there
+}
+table() {
+    "$T" show --json "$dir" | sed 's/"duration_s": [^,]*, //g; s/}, {/},\n{/g' |
+        sed 's/^.*"trials": \[//; s/\].*//'
+}
+check "lock step" lockstep
+
+# Whoever cancels a job interrupts its trial, which goes on from its checkpoint.
+cancelled() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+cd "$TUNEPIPE_TRIAL_DIR" || exit
+if [ -n "$TUNEPIPE_RESTORE_DIR" ]; then
+    tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
+    exit
+fi
+echo 42 > at
+tunepipe trial report --checkpoint at 1
+scancel "$SLURM_JOB_ID"
+exec sleep 1000
+E
+    run 0 && is_over || return 1
+    has out ': CANCELLED; started again' &&
+        has "$dir/results.jsonl" '"status": "succeeded", "value": 42.0' &&
+        has "$dir/results.jsonl" '"attempt": 1'
+}
+check "a job is cancelled" cancelled
+
+# Word of a time limit that is near: the trial has the time to save.
+soon() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+cd "$TUNEPIPE_TRIAL_DIR" || exit
+if [ -n "$TUNEPIPE_RESTORE_DIR" ]; then
+    tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
+    exit
+fi
+trap 'echo 43 > at; tunepipe trial report --checkpoint at 1; exit' TERM
+scancel --signal=USR1 --batch "$SLURM_JOB_ID"
+while :; do sleep 0.1; done
+E
+    run 0 && is_over &&
+        has "$dir/results.jsonl" '"status": "succeeded", "value": 43.0'
+}
+check "word of a time limit" soon
+
+often() {
+    slurm ', interruptionRetry: 2' 'maxTrialNumber: 1' << 'E'
+scancel "$SLURM_JOB_ID"
+exec sleep 1000
+E
+    run 1 && is_over || return 1
+    [ "$(grep -c 'interrupted: .*again' out)" = 2 ] || fail "$(cat out)" ||
+        return 1
+    has "$dir/results.jsonl" '"status": "lost"' &&
+        has "$dir/results.jsonl" 'CANCELLED'
+}
+check "interrupted too often" often
+
+# An administrator has it begin again; only another attempt does.
+requeued() {
+    slurm ', extra: [--requeue]' 'maxTrialNumber: 1' << 'E'
+echo x >> "$HERE/begun"
+[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 7
+scontrol requeue "$SLURM_JOB_ID"
+exec sleep 1000
+E
+    run 0 && is_over && has out 'trial 00000 interrupted: job' &&
+        has "$dir/results.jsonl" '"value": 7.0'
+}
+check "a job is put back into the queue" requeued
+
+# The manager is killed while one trial runs and others are queued: its jobs go
+# on, and the next manager takes them up.
+adopted() {
+    slurm ', extra: [--exclusive]' 'trialConcurrency: 6' 'maxTrialNumber: 6' << 'E'
+echo x >> "$HERE/begun.$TUNEPIPE_TRIAL_ID"
+[ -e "$HERE/killed" ] || { echo > "$HERE/killed"; kill -KILL "$(cat "$HERE/pid")"; }
+until [ -e "$HERE/go" ]; do sleep 0.05; done
+tunepipe trial report --final 1
+E
+    run 137
+    in_queue PENDING > /dev/null || fail "nothing is queued: $(squeue)" || return 1
+    echo > go
+    resume 0 && is_over || return 1
+    has out ' adopted, 0 started again' || return 1
+    [ "$(cat begun.* | wc -l)" = 6 ] || fail "$(wc -l begun.*)"
+}
+check "a manager is killed" adopted
+
+# Between sbatch and the note of what it said: the job is found by its name.
+unnoted() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+echo x >> "$HERE/begun"
+rm -f "$TUNEPIPE_EXPERIMENT_DIR"/jobs/*.id
+kill -KILL "$(cat "$HERE/pid")"
+until grep -q resumed "$HERE/out"; do sleep 0.05; done
+tunepipe trial report --final 1
+E
+    run 137
+    resume 0 && is_over && has out '1 adopted, 0 started again' &&
+        [ "$(wc -l < begun)" = 1 ]
+}
+check "a job nobody noted" unnoted
+
+# Ctrl-C, a log-out, a reboot of the login node: the jobs go on.
+left() {
+    slurm '' 'maxTrialNumber: 2' 'trialConcurrency: 2' << 'E'
+echo x >> "$HERE/begun"
+until [ -e "$HERE/go" ]; do sleep 0.05; done
+tunepipe trial report --final 1
+E
+    (meanwhile '[ "$(cat begun 2>&- | wc -l)" = 2 ]' && kill -TERM "$(cat pid)") &
+    run 143
+    [ "$(in_queue RUNNING | wc -l)" = 2 ] || fail "$(squeue)" || return 1
+    echo > go
+    resume 0 && is_over && [ "$(wc -l < begun)" = 2 ]
+}
+check "a manager is told to stop" left
+
+# Who tells an experiment to stop means its jobs, too.
+told_to_stop() {
+    slurm '' 'maxTrialNumber: 2' 'trialConcurrency: 2' << 'E'
+echo x >> "$HERE/begun"
+exec sleep 1000
+E
+    (meanwhile '[ "$(cat begun 2>&- | wc -l)" = 2 ]' &&
+        "$T" stop tunepipe-experiments/*) > said 2>&1 &
+    run 1 && is_over
+}
+check "an experiment is told to stop" told_to_stop
+
+# slurmd and slurmstepd die: Slurm sees that after some seconds.
+node_dies() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+echo x >> "$HERE/begun"
+[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 8
+echo "$SLURMD_NODENAME" > "$HERE/node"
+pkill -KILL -f "slurmstepd: \[$SLURM_JOB_ID\."
+kill -KILL "$(cat "$CLUSTER/run/$SLURMD_NODENAME.pid")"
+exec sleep 1000
+E
+    CLUSTER=$cluster run 0 || return 1
+    is_over && has out 'trial 00000 interrupted: job' &&
+        has "$dir/results.jsonl" '"value": 8.0' || return 1
+    slurm_node "$(cat node)"
+}
+check "a node dies" node_dies
+
+script() {
+    printf '%s\n' '#!/bin/bash' '#SBATCH --comment=ours' 'export MODULE=loaded' \
+        '{command}' > job.sh
+    slurm ', script: job.sh' 'maxTrialNumber: 1' << 'E'
+squeue -h -j "$SLURM_JOB_ID" -o %k > "$TUNEPIPE_TRIAL_DIR/comment"
+[ "$MODULE" = loaded ] && tunepipe trial report --final 1
+E
+    run 0 && is_over && has "$dir/trials/00000/comment" ours || return 1
+    echo '#!/bin/sh' > job.sh
+    run 3 && has err 'job.sh: expected a line that is {command}'
+}
+check "the user's script" script
+
+# One sentence, before the first trial.
+refused() {
+    slurm ', partition: nosuch' 'maxTrialNumber: 1' << 'E'
+E
+    run 3 && has err 'trainingService: Slurm would not take its jobs: sbatch: error: invalid partition specified: nosuch' ||
+        return 1
+    slurm ', constraint: fast' 'maxTrialNumber: 1' << 'E'
+E
+    run 3 && has err 'would not take its jobs: allocation failure: Invalid feature' || return 1
+    mkdir path && ln -s /usr/bin/* path && rm path/sbatch
+    slurm '' 'maxTrialNumber: 1' << 'E'
+E
+    PATH=$PWD/path run 3 && has err 'sbatch is not found along PATH' &&
+        [ -z "$(ls tunepipe-experiments)" ]
+}
+check "what Slurm refuses" refused
+
+# Its controller is down for a while: nothing is lost, and it is said once.
+controller() {
+    slurm '' 'maxTrialNumber: 3' << 'E'
+echo > "$HERE/began.$TUNEPIPE_TRIAL_ID"
+until [ "$TUNEPIPE_TRIAL_ID" != 00001 ] || [ -e "$HERE/down" ]; do sleep 0.02; done
+tunepipe trial report --final 1
+E
+    (meanwhile '[ -e began.00001 ]' && slurm_controller_ends && echo > down &&
+        meanwhile 'grep -q Unable err' && slurm_controller) > said 2>&1 &
+    run 0 && is_over || return 1
+    has err 'Unable to contact slurm controller' &&
+        [ "$(wc -l < "$dir/results.jsonl")" = 3 ]
+}
+check "its controller restarts" controller
+finish
