@@ -52,17 +52,105 @@ add_trial(struct earlier_trials *all, const char *id, size_t len)
     return e;
 }
 
-static void
-find_results(struct earlier_trials *all, const struct results *results)
+static uint64_t
+number_of(const struct result *item)
 {
-    for (size_t i = 0; i < results->n; i++) {
-        const struct result *item = &results->items[i];
-        struct earlier_trial *e =
-            add_trial(all, item->trial, strlen(item->trial));
+    uint64_t number;
 
-        if (e != NULL)
-            e->result = item;
+    return number_parse_u64(item->trial, strlen(item->trial), &number) &&
+                   number <= RESULTS_TRIAL_MAX
+               ? number
+               : UINT64_MAX;
+}
+
+/* Results while they are read. */
+struct gathering {
+    struct earlier_trials *all;
+    const struct resume_log *log;
+    uint64_t place, last; /* of the last result whose EN is on record */
+    uint64_t given, most;
+};
+
+static bool
+find_last(void *ctx, const struct result *item)
+{
+    struct gathering *g = ctx;
+
+    if (idset_has(&g->log->ended, number_of(item)))
+        g->last = g->place;
+    g->place++;
+    return true;
+}
+
+/* Where the log's first segments were dropped, so were the EN of old trials.
+ * Numbers are in the order of the suggestions: a TR older than the oldest one
+ * on record stood there. */
+static bool
+was_dropped(const struct gathering *g, uint64_t number)
+{
+    return g->log->front_dropped && number < g->given;
+}
+
+/* Ends are told in about the order of the results: those `most` or more results
+ * before one whose EN is on record were told, too. */
+static bool
+was_told(const struct gathering *g, uint64_t number, uint64_t place)
+{
+    return idset_has(&g->log->ended, number) ||
+           (was_dropped(g, number) && place + g->most <= g->last);
+}
+
+static bool
+take_result(void *ctx, const struct result *item)
+{
+    struct gathering *g = ctx;
+    uint64_t number = number_of(item), place = g->place++;
+    struct earlier_trial *e =
+        map_get(&g->all->by_id, item->trial, strlen(item->trial));
+
+    if (e == NULL && g->log->recorded != NULL && number != UINT64_MAX &&
+        was_told(g, number, place)) {
+        if (!idset_has(&g->all->over, number))
+            g->all->done(g->all->ctx, number, item);
+        if (idset_add(&g->all->over, number) != 0)
+            no_room(g->all);
+        return true;
     }
+    e = add_trial(g->all, item->trial, strlen(item->trial));
+    if (e == NULL)
+        return true;
+    e->place = place;
+    if (e->result == NULL)
+        e->result = calloc(1, sizeof *e->result);
+    else
+        result_fini(e->result);
+    if (e->result == NULL || result_copy(e->result, item) != 0)
+        no_room(g->all);
+    return true;
+}
+
+static int
+find_results(struct gathering *g, const struct results *results,
+             struct err *err)
+{
+    int rc =
+        g->log->front_dropped ? results_walk(results, find_last, g, err) : 0;
+
+    g->place = 0;
+    return rc == 0 ? results_walk(results, take_result, g, err) : rc;
+}
+
+/* The lowest number of a trial whose TR is on record. */
+static uint64_t
+first_given(const struct resume_log *log)
+{
+    uint64_t first = log->given - 1, number; /* none: the highest there is */
+
+    for (const struct logged_trial *t = log->first; t != NULL; t = t->next)
+        if (t->id != NULL && t->record != NULL &&
+            number_parse_u64(t->id, strlen(t->id), &number) && number < first)
+            first = number;
+    return first;
 }
 
 static void
@@ -75,7 +163,9 @@ find_logged(struct earlier_trials *all, const struct resume_log *log)
         if (e == NULL)
             continue;
         e->logged = t;
-        e->attempt = t->attempt;
+        e->has_folder &= t->attempt <= e->attempt;
+        if (t->attempt > e->attempt)
+            e->attempt = t->attempt;
     }
 }
 
@@ -96,21 +186,23 @@ find_attempt(struct earlier_trials *all, const char *id, size_t len,
 static int
 find_packed(void *ctx, uint64_t number, uint64_t attempt)
 {
+    struct earlier_trials *all = ctx;
     struct earlier_trial *e;
     char id[24];
 
+    if (idset_has(&all->over, number))
+        return 0;
     snprintf(id, sizeof id, "%05llu", (unsigned long long)number);
-    e = find_attempt(ctx, id, strlen(id), attempt);
+    e = find_attempt(all, id, strlen(id), attempt);
     if (e != NULL)
         e->packed = true;
     return 0;
 }
 
 static void
-find_folders(struct earlier_trials *all, const char *folder)
+find_folders(struct earlier_trials *all, const char *path)
 {
-    char *path = file_join(folder, FOLDER_TRIALS);
-    DIR *trials = path == NULL ? NULL : opendir(path);
+    DIR *trials = opendir(path);
     struct dirent *entry;
 
     while (trials != NULL && (entry = readdir(trials)) != NULL) {
@@ -129,9 +221,6 @@ find_folders(struct earlier_trials *all, const char *folder)
     }
     if (trials != NULL)
         closedir(trials);
-    if (path != NULL)
-        packs_each(path, find_packed, all, NULL);
-    free(path);
 }
 
 /* ---- folders that nobody has told of ---- */
@@ -222,48 +311,16 @@ find_untold(struct earlier_trials *all, const struct resume_log *log,
     space_free(space);
 }
 
-static size_t
-place(const struct earlier_trial *e, const struct results *results)
-{
-    return (size_t)(e->result - results->items);
-}
-
-/* Where the log's first segments were dropped, so were the EN of old trials.
- * Ends are told in about the order of the results: those `most` or more results
- * before one whose EN is on record were told, too. */
 static void
-find_ends_told(struct earlier_trials *all, const struct results *results,
-               uint64_t most)
+find_ends_told(struct earlier_trials *all, const struct gathering *g)
 {
-    size_t last = 0;
-
     for (size_t i = 0; i < all->n; i++) {
         struct earlier_trial *e = all->items[i];
 
+        e->dropped = was_dropped(g, e->number);
         e->end_told = e->logged != NULL && e->logged->event != NULL;
-        if (e->end_told && e->result != NULL && place(e, results) > last)
-            last = place(e, results);
-    }
-    for (size_t i = 0; i < all->n; i++) {
-        struct earlier_trial *e = all->items[i];
-
-        if (e->dropped && e->result != NULL && place(e, results) + most <= last)
-            e->end_told = true;
-    }
-}
-
-/* Numbers are in the order of the suggestions: a TR older than the oldest one
- * on record stood in a segment that was dropped. */
-static void
-find_dropped(struct earlier_trials *all, const struct resume_log *log)
-{
-    bool seen = !log->front_dropped;
-
-    for (size_t i = 0; i < all->n; i++) {
-        struct earlier_trial *e = all->items[i];
-
-        seen = seen || (e->logged != NULL && e->logged->record != NULL);
-        e->dropped = !seen;
+        if (e->result != NULL)
+            e->end_told = e->end_told || was_told(g, e->number, e->place);
     }
 }
 
@@ -281,24 +338,39 @@ earlier_trials_gather(struct earlier_trials *all, const struct results *results,
                       const struct resume_log *log, const char *folder,
                       uint64_t concurrency, struct err *err)
 {
-    find_results(all, results);
+    struct gathering g = {
+        .all = all, .log = log, .given = first_given(log), .most = concurrency};
+    char *trials = file_join(folder, FOLDER_TRIALS);
+
+    if (trials == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    find_folders(all, trials);
+    if (find_results(&g, results, err) != 0) {
+        free(trials);
+        return -1;
+    }
     find_logged(all, log);
-    find_folders(all, folder);
+    packs_each(trials, find_packed, all, NULL);
+    free(trials);
     if (all->n > 0)
         qsort(all->items, all->n, sizeof *all->items, compare);
     find_untold(all, log, folder);
-    find_dropped(all, log);
-    find_ends_told(all, results, concurrency);
+    find_ends_told(all, &g);
     return all->failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;
 }
 
 void
 earlier_trials_fini(struct earlier_trials *all)
 {
-    for (size_t i = 0; i < all->n; i++)
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->items[i]->result != NULL)
+            result_fini(all->items[i]->result);
+        free(all->items[i]->result);
         free(all->items[i]);
+    }
     free(all->items);
     map_fini(&all->by_id);
+    idset_fini(&all->over);
     *all = (struct earlier_trials){0};
 }
 
@@ -339,7 +411,7 @@ earlier_trial_unlogged(const struct earlier_trial *e,
     struct suggestion s;
     char *text;
 
-    if (e->dropped ||
+    if (e->dropped || (e->logged == NULL && e->end_told) ||
         (e->logged != NULL && resume_log_gave(log, e->logged->parameter_id)))
         return NULL;
     text = record_of(e, folder, k);

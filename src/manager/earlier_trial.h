@@ -5,6 +5,7 @@
 #ifndef MANAGER_EARLIER_TRIAL_H
 #define MANAGER_EARLIER_TRIAL_H
 
+#include "core/idset.h"
 #include "core/map.h"
 
 #include <stdbool.h>
@@ -26,18 +27,28 @@ struct earlier_trial {
     bool has_folder;                   /* its last attempt, be it in a pack */
     bool in_place;                     /* an attempt in the folder of trials, */
     bool packed;                       /* or in a pack, or in both */
-    const struct result *result;       /* NULL: no end is recorded */
+    struct result *result;             /* owned; NULL: no end is recorded */
+    uint64_t place;                    /* of the result among all */
     const struct logged_trial *logged; /* NULL: the log has no start of it */
     bool end_told;                     /* the dispatcher knows of its end */
     bool dropped; /* its TR stood in a segment that was dropped */
 };
 
-/* A zeroed one is empty. */
+/* Hears of a trial whose end is recorded and known to the dispatcher. */
+typedef void earlier_trial_done(void *ctx, uint64_t number,
+                                const struct result *result);
+
+/* A zeroed one but for the first two is empty. */
 struct earlier_trials {
+    /* Of these nothing else is kept where the log has forgotten its ended
+     * trials (resume_log.h), but of those that have a folder in place. */
+    earlier_trial_done *done;
+    void *ctx;
     struct earlier_trial **items; /* owned; by number, once gathered */
     size_t n, cap;
     struct map by_id;
-    bool failed; /* out of memory */
+    struct idset over; /* those that are done */
+    bool failed;       /* out of memory */
 };
 
 /* `folder` is the experiment's, which runs so many trials at a time; results

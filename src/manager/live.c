@@ -40,6 +40,19 @@ ids_to(const struct live *l, uint64_t id)
     return low;
 }
 
+/* Makes one of those at `at` and before, where they follow each other. */
+static void
+join(struct live *l, size_t at)
+{
+    struct live_ids *a = &l->ids[at - 1], *b = &l->ids[at];
+
+    if (at == l->n_ids || a->id + a->n != b->id ||
+        a->number + a->n != b->number)
+        return;
+    a->n += b->n;
+    memmove(b, b + 1, (--l->n_ids - at) * sizeof *b);
+}
+
 static void
 note_id(struct live *l, uint64_t id, uint64_t number)
 {
@@ -51,6 +64,7 @@ note_id(struct live *l, uint64_t id, uint64_t number)
         return; /* another trial with the same parameters */
     if (before != NULL && n == before->n && number == before->number + n) {
         before->n++;
+        join(l, at);
         return;
     }
     if (GROW(l->ids, l->n_ids, l->ids_cap) != 0) {
@@ -59,6 +73,7 @@ note_id(struct live *l, uint64_t id, uint64_t number)
     }
     memmove(&l->ids[at + 1], &l->ids[at], (l->n_ids++ - at) * sizeof *l->ids);
     l->ids[at] = (struct live_ids){.id = id, .number = number, .n = 1};
+    join(l, at + 1);
 }
 
 void

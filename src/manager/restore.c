@@ -23,6 +23,8 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/folder.h"
+#include "core/idset.h"
+#include "core/number.h"
 #include "manager/earlier_trial.h"
 #include "manager/imports.h"
 #include "manager/origin.h"
@@ -48,6 +50,8 @@
 struct restoring {
     struct manager *m;
     struct results *results;
+    struct idset recorded; /* trials whose ends are in the results */
+    bool failed;           /* out of memory */
     struct resume_log log;
     struct earlier_trials trials;
     struct packs *packs; /* where their files are */
@@ -231,24 +235,32 @@ pack_later(struct manager *m, const struct earlier_trial *e)
                       trial_is_failure(state) || state == TRIAL_TIMED_OUT);
 }
 
+/* Its end is recorded, and told. */
+static void
+restore_done(void *ctx, uint64_t number, const struct result *result)
+{
+    struct manager *m = ctx;
+
+    ending_count(&m->ending, result, result->trial);
+    m->attempts.recovered.finished++;
+    live_note(&m->live, number, result->parameter_id);
+    scheduler_restored(&m->scheduler, false);
+}
+
 static int
 restore_trial(struct restoring *r, struct earlier_trial *e, struct err *err)
 {
     struct manager *m = r->m;
     struct trial *t;
 
-    if (e->result != NULL) {
-        ending_count(&m->ending, e->result, e->id);
-        if (e->end_told) {
-            m->attempts.recovered.finished++;
-            live_note(&m->live, e->number, e->result->parameter_id);
-            checkpoints_ended_before(&m->checkpoints, e->number,
-                                     was_paused(r, e));
-            scheduler_restored(&m->scheduler, false);
-            pack_later(m, e);
-            return 0;
-        }
+    if (e->result != NULL && e->end_told) {
+        restore_done(m, e->number, e->result);
+        checkpoints_ended_before(&m->checkpoints, e->number, was_paused(r, e));
+        pack_later(m, e);
+        return 0;
     }
+    if (e->result != NULL)
+        ending_count(&m->ending, e->result, e->id);
     if (unpack(r, e, err) != 0)
         return -1;
     t = earlier_trial_restore(e, m->x, m->folder.path, r->packs);
@@ -282,22 +294,38 @@ restore_trial(struct restoring *r, struct earlier_trial *e, struct err *err)
     return 0;
 }
 
-/* Counts the ends on record for the goals, in their order, so that a goal is
- * reached as it was or would have been. */
-static void
-count_ends(struct manager *m, const struct results *results)
+/* Counts an end on record for the goals, in the order of the results, so that a
+ * goal is reached as it was or would have been. */
+static bool
+count_end(void *ctx, const struct result *item)
 {
-    for (size_t i = 0; i < results->n; i++) {
-        const struct result *item = &results->items[i];
-        struct goals_trial end = {
-            .trial = item->trial,
-            .counts = ending_counts(trial_state_of(item->status)),
-            .has_value = item->has_value,
-            .value = item->value,
-            .seconds = item->duration_s};
+    struct restoring *r = ctx;
+    struct goals_trial end = {.trial = item->trial,
+                              .counts =
+                                  ending_counts(trial_state_of(item->status)),
+                              .has_value = item->has_value,
+                              .value = item->value,
+                              .seconds = item->duration_s};
+    uint64_t number;
 
-        goals_trial_ended(&m->goals, &end);
-    }
+    goals_trial_ended(&r->m->goals, &end);
+    if (number_parse_u64(item->trial, strlen(item->trial), &number) &&
+        number <= RESULTS_TRIAL_MAX && idset_add(&r->recorded, number) != 0)
+        r->failed = true;
+    return true;
+}
+
+/* Whether of a trial that has ended no more is wanted than its result: no
+ * attempt of it is looked into, and it has no checkpoint to be given or
+ * deleted. */
+static bool
+needs_results_alone(const struct manager *m)
+{
+    char *folder = file_join(m->folder.path, TRIAL_CHECKPOINTS);
+    bool empty = folder != NULL && folder_is_empty(folder);
+
+    free(folder);
+    return empty && m->x->max_trial_hours <= 0 && !m->x->deterministic;
 }
 
 /* Counts the time of the attempts before the last one, which no result has: it
@@ -335,14 +363,20 @@ read_witnesses(struct restoring *r, struct err *err)
 
     if (supervisor_await_earlier(m->folder.path, err) != 0)
         return -1;
-    r->results = results_load(m->folder.path, RESULTS_ALL, err);
-    if (r->results == NULL ||
-        resume_log_load(&r->log, m->folder.path, err) != 0 ||
+    r->trials.done = restore_done;
+    r->trials.ctx = m;
+    r->results = results_load(m->folder.path, RESULTS_NONE, err);
+    if (r->results == NULL || results_walk(r->results, count_end, r, err) != 0)
+        return -1;
+    if (r->failed)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (needs_results_alone(m))
+        r->log.recorded = &r->recorded;
+    if (resume_log_load(&r->log, m->folder.path, err) != 0 ||
         earlier_trials_gather(&r->trials, r->results, &r->log, m->folder.path,
                               m->scheduler.concurrency + m->scheduler.ahead,
                               err) != 0)
         return -1;
-    count_ends(m, r->results);
     for (size_t i = 0; m->x->max_trial_hours > 0 && i < r->trials.n; i++)
         count_attempts(r, r->trials.items[i]);
     return 0;
@@ -471,6 +505,7 @@ restore(struct manager *m, struct err *err)
         rc = restore_experiment(&r, err);
     earlier_trials_fini(&r.trials);
     resume_log_fini(&r.log);
+    idset_fini(&r.recorded);
     results_free(r.results);
     packs_free(r.packs);
     return rc;

@@ -235,7 +235,6 @@ read_line(const char *line, size_t len, char *texts, struct result *out)
     return 0;
 }
 
-/* Copies what read_line() made.  -1: out of memory. */
 int
 result_copy(struct result *to, const struct result *from)
 {

@@ -3,10 +3,12 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/number.h"
 #include "history/history.h"
 #include "json.h"
 #include "log/record.h"
 #include "manager/custom.h"
+#include "manager/results.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ resume_log_fini(struct resume_log *log)
     }
     map_fini(&log->by_parameter);
     map_fini(&log->by_id);
+    idset_fini(&log->ended);
     free(log->last_sent.id);
     free(log->last_sent.payload);
     *log = (struct resume_log){0};
@@ -53,12 +56,20 @@ add_trial(struct resume_log *log, const char *parameter_id)
         log->failed = true;
         return NULL;
     }
-    if (log->last != NULL)
-        log->last->next = t;
-    else
-        log->first = t;
+    t->previous = log->last;
+    *(log->last != NULL ? &log->last->next : &log->first) = t;
     log->last = t;
     return t;
+}
+
+static void
+forget_trial(struct resume_log *log, struct logged_trial *t)
+{
+    *(t->previous != NULL ? &t->previous->next : &log->first) = t->next;
+    *(t->next != NULL ? &t->next->previous : &log->last) = t->previous;
+    map_remove(&log->by_parameter, t->parameter_id, strlen(t->parameter_id));
+    map_remove(&log->by_id, t->id, strlen(t->id));
+    logged_trial_free(t);
 }
 
 static struct logged_trial *
@@ -210,11 +221,24 @@ static void
 add_end(struct resume_log *log, const struct history_fact *f)
 {
     struct logged_trial *t = find_trial(log, f);
+    uint64_t number;
 
     if (f->awaited)
         add_sent(log, f);
     if (t != NULL && t->event == NULL)
         set_text(log, &t->event, f->end, strlen(f->end));
+    t = map_get(&log->by_id, f->job, strlen(f->job));
+    if (t == NULL || !number_parse_u64(t->id, strlen(t->id), &number) ||
+        number > RESULTS_TRIAL_MAX)
+        return;
+    if (idset_add(&log->ended, number) != 0)
+        log->failed = true;
+    if (!(t->added || t->record != NULL) || log->recorded == NULL ||
+        !idset_has(log->recorded, number))
+        return;
+    if (t->record != NULL && (log->given == 0 || number < log->given - 1))
+        log->given = number + 1;
+    forget_trial(log, t);
 }
 
 /* Takes a request, or a frame about the experiment as a whole. */

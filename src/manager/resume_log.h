@@ -5,6 +5,7 @@
 #ifndef MANAGER_RESUME_LOG_H
 #define MANAGER_RESUME_LOG_H
 
+#include "core/idset.h"
 #include "core/map.h"
 #include "manager/metrics.h"
 
@@ -37,10 +38,18 @@ struct logged_trial {
     char *event;      /* of its EN; NULL: none */
     bool released;    /* the tuner needs its checkpoints no more */
     bool interrupted; /* its last attempt was, and had sent all it reported */
-    struct logged_trial *next;
+    struct logged_trial *previous, *next;
 };
 
 struct resume_log {
+    /* To be set before: trials whose ends are known otherwise, by number.  Once
+     * the log tells their ends, too, all else of those whose parameters it has
+     * is forgotten, so that memory is bounded by the trials that live.  NULL:
+     * nothing is forgotten. */
+    const struct idset *recorded;
+    struct idset ended; /* trials whose ends came, by number */
+    uint64_t given;     /* the lowest number of one that was forgotten and had a
+                           TR, and one; 0: there is none */
     struct logged_trial *first, *last; /* in the order of the records */
     struct map by_parameter;           /* JSON text -> logged_trial */
     struct map by_id;

@@ -247,3 +247,32 @@ TEST(manager_past_knows_that_the_last_attempt_was_interrupted)
     CHECK(!t->interrupted);
     forget(&p);
 }
+
+TEST(manager_past_forgets_what_is_recorded)
+{
+    struct resume_log p = {0};
+    struct idset recorded = {0};
+
+    CHECK_EQ(idset_add(&recorded, 3), 0);
+    p.recorded = &recorded;
+    add(&p, RECORD_TUNER, TR_7);
+    add(&p, RECORD_IN, NT_7);
+    add(&p, RECORD_TUNER, "TR{\"parameter_id\": 8, \"parameters\": {}}");
+    add(&p, RECORD_IN,
+        "NT{\"event\": \"started\", \"trial_job_id\": \"00004\", "
+        "\"parameter_id\": 8, \"attempt\": 0}");
+    CHECK(find(&p, "00003") != NULL);
+    add(&p, RECORD_IN,
+        "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
+        "\"hyper_params\": \"{}\"}");
+    add(&p, RECORD_IN,
+        "EN{\"trial_job_id\": \"00004\", \"event\": \"SUCCEEDED\", "
+        "\"hyper_params\": \"{}\"}");
+    CHECK(find(&p, "00003") == NULL);
+    CHECK(!resume_log_gave(&p, "7"));
+    CHECK(find(&p, "00004") != NULL && p.first == p.last);
+    CHECK(idset_has(&p.ended, 3) && idset_has(&p.ended, 4));
+    CHECK_EQ(p.given, 4); /* and one */
+    idset_fini(&recorded);
+    forget(&p);
+}

@@ -4,12 +4,12 @@
  * such process lies in an epoll, beside an eventfd for the other two. */
 #include "runner/client/client.h"
 
-#include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/list.h"
 #include "core/map.h"
+#include "core/number.h"
 #include "core/process.h"
 
 #include <errno.h>
@@ -20,11 +20,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME_SIZE 64
 #define NOTE_MAX 200
-#define LEDGER_MAX ((size_t)1 << 30)
+#define BLOCK ((size_t)1 << 16) /* of the ledger */
+#define ASTRAY 4096 /* trials are given out in their order, but for so many */
 
 extern const struct runner_ops runner_client;
 
@@ -50,10 +52,11 @@ struct client {
     struct client_server server;
     struct owner *owners;
     struct list runs;
-    struct map given; /* by the last parts of folders; what was read of it */
-    bool read;
     int ledger_fd;
-    int event_fd; /* readable: a run has ended */
+    struct map given; /* by the last parts of folders; what was read of it, */
+    off_t unread;     /* which lies before this; -1: nothing was */
+    uint64_t oldest;  /* the first trial in what was read */
+    int event_fd;     /* readable: a run has ended */
 };
 
 struct client_run {
@@ -152,44 +155,82 @@ note(const struct client_run *run, int pid, uint64_t start, struct err *err)
     return -1;
 }
 
+/* Of each trial the last line counts, which is read first. */
 static void
-take_note(struct client *c, char *line)
+take_note(struct client *c, const char *line)
 {
-    char *at = strchr(line, ' ');
-    struct given *g = malloc(sizeof *g), *before;
+    const char *at = strchr(line, ' ');
+    uint64_t trial; /* if it is a first attempt's */
+    struct given *g = malloc(sizeof *g);
     unsigned long long start, number = 0;
     long long began;
 
     if (g != NULL && at != NULL &&
+        map_get(&c->given, line, (size_t)(at - line)) == NULL &&
         sscanf(at, "%d %llu %lld %llu", &g->pid, &start, &began, &number) >=
             3) {
         g->start = start;
         g->number = number;
         g->began_ns = began;
-        before = map_get(&c->given, line, (size_t)(at - line));
+        if (number_parse_u64(line, (size_t)(at - line), &trial))
+            c->oldest = trial;
         if (map_put(&c->given, line, (size_t)(at - line), g) == 0)
-            g = before;
+            return;
     }
     free(g);
 }
 
+/* Reads the block before what was read; a line that it begins within is left
+ * for the next one. */
 static void
-read_ledger(struct client *c)
+read_block(struct client *c)
 {
-    struct buf text;
-    char *rest, *line;
+    off_t from = c->unread > (off_t)BLOCK ? c->unread - (off_t)BLOCK : 0;
+    char *block = calloc(1, BLOCK + 1), *end, *line;
+    ssize_t n = block == NULL ? -1
+                              : pread(c->ledger_fd, block,
+                                      (size_t)(c->unread - from), from);
 
-    if (c->read)
-        return;
-    c->read = true;
-    buf_init(&text, 2 * LEDGER_MAX);
-    if (file_read_plain(c->server.ledger, LEDGER_MAX, &text, NULL) == 0) {
-        buf_text(&text);
-        rest = text.data;
-        while (text.len > 0 && (line = strsep(&rest, "\n")) != NULL)
-            take_note(c, line);
+    c->unread = from;
+    if (n > 0) {
+        for (end = block + n;
+             (line = memrchr(block, '\n', (size_t)(end - block))) != NULL;
+             end = line) {
+            *end = '\0';
+            take_note(c, line + 1);
+        }
+        if (end < block + n)
+            c->unread = from + (end - block);
     }
-    buf_fini(&text);
+    free(block);
+}
+
+/* Whether what was not read may tell whose a trial is. */
+static bool
+may_be_before(const struct client *c, const char *name)
+{
+    uint64_t trial;
+
+    return c->unread > 0 && (!number_parse_u64(name, strlen(name), &trial) ||
+                             trial <= c->oldest || trial - c->oldest < ASTRAY);
+}
+
+/* Whose a trial is.  The ledger is read from its end, as far as need be: those
+ * that live were given out lately.  NULL: nobody's. */
+static const struct given *
+find_given(struct client *c, const char *name)
+{
+    const struct given *g;
+    struct stat st;
+
+    if (c->unread < 0) {
+        c->unread = fstat(c->ledger_fd, &st) == 0 ? st.st_size : 0;
+        c->oldest = UINT64_MAX;
+    }
+    while ((g = map_get(&c->given, name, strlen(name))) == NULL &&
+           may_be_before(c, name))
+        read_block(c);
+    return g;
 }
 
 /* ---- a run ---- */
@@ -286,8 +327,7 @@ client_adopt(struct runner *r, struct trial *t,
     const struct given *g;
     struct client_run *run;
 
-    read_ledger(c);
-    g = map_get(&c->given, name, strlen(name));
+    g = find_given(c, name);
     run = g == NULL || g->pid < 0 ? NULL : run_new(r, t, phase);
     if (run == NULL)
         return NULL;
@@ -398,8 +438,7 @@ client_serve(struct runner *r, const struct client_server *server,
     struct client *c = (struct client *)r;
 
     c->server = *server;
-    c->ledger_fd =
-        file_open_plain(server->ledger, O_WRONLY | O_APPEND | O_CREAT);
+    c->ledger_fd = file_open_plain(server->ledger, O_RDWR | O_APPEND | O_CREAT);
     return c->ledger_fd >= 0
                ? 0
                : err_errno(err, ERR_SYSTEM, "%s: cannot open", server->ledger);
@@ -475,6 +514,7 @@ client_open(struct runner **out, const struct runner_setup *setup,
     c->base.ops = &runner_client;
     c->base.fd = epoll_create1(EPOLL_CLOEXEC);
     c->ledger_fd = -1;
+    c->unread = -1;
     c->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (c->base.fd < 0 || c->event_fd < 0) {
         err_errno(err, ERR_SYSTEM, "cannot watch for the ends of trials");
