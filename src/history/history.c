@@ -25,6 +25,7 @@
 #include "history/folder.h"
 #include "log/record.h"
 #include "pack/packs.h"
+#include "scan.h"
 #include "trial/files.h"
 #include "trial/outcome.h"
 
@@ -46,6 +47,8 @@ struct trial {
     struct history_trial seen; /* the part that readers are shown */
     enum rank rank;            /* of what seen.suggested.id is known from */
     bool open;                 /* the newest attempt has not ended */
+    bool recorded;             /* open: results.jsonl has been read of it, */
+    int64_t lasted_us;         /* and says that its run took so long */
     /* Open: where the last gap within the attempt began; else 0. */
     int64_t gap_us;
     int64_t resumed_us; /* where the last gap within the trial ended; 0: there
@@ -71,6 +74,7 @@ struct history_reader {
     unsigned left_out;      /* kinds of facts that are not wanted, a bit each */
     /* Where the last gap began and ended; 0: there is none. */
     int64_t gone_us, resumed_us;
+    off_t results_at; /* where to read on in results.jsonl */
     struct history_position at;
     struct record record;
     struct history_fact facts[2];
@@ -283,51 +287,91 @@ end_by_folder(const struct history_reader *h, const struct trial *t)
     return outcome_of(h, t).ended_ns / 1000;
 }
 
-/* When the trial's run ended, as its line in results.jsonl says, which counts
- * the duration; a run of no duration was not seen behind the gap.  0: there is
- * no line. */
-static int64_t
-end_by_result(const struct history_reader *h, const struct trial *t)
+/* The trial that a line of results.jsonl is about; NULL: none that lives. */
+static struct trial *
+trial_of(const struct history_reader *h, const char *line, size_t len)
 {
-    const struct history_attempt *a = &t->seen.attempt;
+    struct scan s = {line, len, 0, JSON_STRICT, NULL};
+    struct scan_token name, value;
+
+    scan_next(&s); /* the object's brace */
+    do {
+        name = scan_next(&s);
+        scan_next(&s); /* its colon */
+        value = scan_next(&s);
+        if (name.type == SCAN_STRING && name.len == strlen("trial") &&
+            memcmp(name.text, "trial", name.len) == 0)
+            return value.type != SCAN_STRING
+                       ? NULL
+                       : map_get(&h->trials, value.text, value.len);
+    } while (scan_skip_from(&s, value) && scan_next(&s).type == SCAN_COMMA);
+    return NULL;
+}
+
+static void
+take_result(struct trial *t, const char *line, size_t len)
+{
+    struct json *doc = json_parse(line, len, JSON_STRICT, NULL);
+    uint64_t attempt = t->seen.attempt.number;
+    double seconds;
+    struct jval v;
+
+    if (doc == NULL)
+        return;
+    if (jval_get(json_root(doc), "attempt", &v))
+        jval_uint(v, &attempt);
+    seconds = jval_number_of(json_root(doc), "duration_s");
+    if (attempt == t->seen.attempt.number && seconds >= 0 && seconds < 1e9) {
+        t->recorded = true;
+        t->lasted_us = (int64_t)(seconds * 1e6);
+    }
+    json_free(doc);
+}
+
+/* Reads on in results.jsonl, for all attempts that are open. */
+static void
+read_results(struct history_reader *h)
+{
     char *path =
         h->folder == NULL ? NULL : file_join(h->folder, FOLDER_RESULTS);
-    FILE *f = path == NULL || a->started_us == 0 ? NULL : fopen(path, "re");
+    FILE *f = path == NULL ? NULL : fopen(path, "re");
     char *line = NULL;
-    int64_t end = 0;
     size_t cap = 0;
+    ssize_t len;
 
-    while (f != NULL && end == 0 && getline(&line, &cap, f) > 0) {
-        struct json *doc = strstr(line, t->seen.job) == NULL
-                               ? NULL
-                               : json_parse(line, strlen(line), 0, NULL);
-        uint64_t attempt = a->number;
-        struct jval root = {0}, v;
-        double seconds;
+    if (f != NULL && fseeko(f, h->results_at, SEEK_SET) == 0)
+        while ((len = getline(&line, &cap, f)) > 0 && line[len - 1] == '\n') {
+            struct trial *t = trial_of(h, line, (size_t)len);
 
-        if (doc != NULL)
-            root = json_root(doc);
-        if (doc != NULL && jval_get(root, "attempt", &v))
-            jval_uint(v, &attempt);
-        if (doc != NULL && attempt == a->number &&
-            strcmp(jval_text_of(root, "trial"), t->seen.job) == 0 &&
-            (seconds = jval_number_of(root, "duration_s")) >= 0 &&
-            seconds < 1e9)
-            end = seconds > 0 ? a->started_us + (int64_t)(seconds * 1e6)
-                              : t->gap_us;
-        json_free(doc);
-    }
+            h->results_at += len;
+            if (t != NULL && t->open && !t->recorded)
+                take_result(t, line, (size_t)len);
+        }
     if (f != NULL)
         fclose(f);
     free(line);
     free(path);
-    return end;
+}
+
+/* When the trial's run ended, as its line in results.jsonl says, which counts
+ * the duration; a run of no duration was not seen behind the gap.  0: there is
+ * no line. */
+static int64_t
+end_by_result(struct history_reader *h, const struct trial *t)
+{
+    const struct history_attempt *a = &t->seen.attempt;
+
+    if (a->started_us != 0 && !t->recorded)
+        read_results(h);
+    if (a->started_us == 0 || !t->recorded)
+        return 0;
+    return t->lasted_us > 0 ? a->started_us + t->lasted_us : t->gap_us;
 }
 
 /* When the open attempt ended.  `noted_us`: the time of the record that says
  * so; 0: there is none. */
 static int64_t
-end_of(const struct history_reader *h, const struct trial *t, int64_t noted_us)
+end_of(struct history_reader *h, const struct trial *t, int64_t noted_us)
 {
     int64_t end = t->known_us, now_us = h->record.time_us;
 
@@ -355,6 +399,7 @@ cross_gap(struct history_reader *h, int64_t resumed_us)
 
     h->gone_us = h->at.time_us;
     h->resumed_us = resumed_us;
+    h->results_at = 0; /* they may be of attempts that were not open then */
     for (size_t at = 0; (s = map_next(&h->suggested, &at)) != NULL;)
         s->earlier = true;
     for (size_t at = 0; (t = map_next(&h->trials, &at)) != NULL;) {
@@ -481,6 +526,7 @@ open_attempt(struct history_reader *h, struct trial *t, uint64_t number)
     t->seen.attempt = (struct history_attempt){.number = number};
     t->seen.attempts = number < UINT64_MAX ? number + 1 : number;
     t->open = true;
+    t->recorded = false;
     t->heard_us = 0;
 }
 
@@ -958,6 +1004,8 @@ history_settle(struct history_reader *h, struct history_fact *fact)
     struct trial *t;
 
     forget_lent(h);
+    if (h->settled == 0)
+        h->results_at = 0; /* as where a gap is crossed */
     while ((t = map_next(&h->trials, &h->settled)) != NULL)
         if (t->open) {
             t->gap_us = h->at.time_us;
