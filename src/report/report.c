@@ -38,6 +38,7 @@ struct reading {
     struct report_want want;
     struct idset ended, kept; /* where not all trials are shown: those that have
                                  ended, and those that are shown in any case */
+    uint64_t bytes;           /* that all of them would take, about */
     struct result best;       /* so far */
     bool failed;              /* out of memory */
     struct map trials;        /* trial_job_id -> its index, from 1 */
@@ -82,6 +83,11 @@ is_shown(const struct reading *r, const char *id)
                         : number % to->every == 0;
 }
 
+/* What a trial takes of a page beside its parameters, of which the names stand
+ * there once, and what its intermediate metrics add. */
+#define TRIAL_BYTES 165
+#define CURVE_BYTES 60
+
 static bool
 note_ended(void *ctx, const struct result *item)
 {
@@ -89,6 +95,8 @@ note_ended(void *ctx, const struct result *item)
     uint64_t number;
     double value;
 
+    r->bytes += TRIAL_BYTES + strlen(item->parameters) / 2 +
+                (item->intermediates > 0 ? CURVE_BYTES : 0);
     if (!number_parse_u64(item->trial, strlen(item->trial), &number) ||
         number > RESULTS_TRIAL_MAX)
         return true;
@@ -113,10 +121,12 @@ choose(struct reading *r, struct err *err)
     size_t n = results_ranked(to->results, best, RESULTS_BEST);
     uint64_t number;
 
-    if (r->want.page == 0 && (r->want.all || to->results->n <= REPORT_ALL))
+    if (r->want.page == 0 && r->want.all)
         return 0;
     if (results_walk(to->results, note_ended, r, err) != 0)
         return -1;
+    if (r->want.page == 0 && r->bytes <= REPORT_BYTES)
+        return 0;
     for (size_t i = 0; i < n; i++)
         if (number_parse_u64(best[i]->trial, strlen(best[i]->trial), &number) &&
             number <= RESULTS_TRIAL_MAX && idset_add(&r->kept, number) != 0)
@@ -128,7 +138,7 @@ choose(struct reading *r, struct err *err)
                        to->pages, REPORT_PAGE, r->want.page);
     to->page = r->want.page;
     if (to->page == 0)
-        to->every = (to->results->n + REPORT_PAGE - 1) / REPORT_PAGE;
+        to->every = (r->bytes + REPORT_BYTES / 4) / (REPORT_BYTES / 2);
     return 0;
 }
 

@@ -84,10 +84,11 @@ struct report_metric {
     double *cells; /* one for each trial */
 };
 
-/* Up to REPORT_ALL trials a page shows all.  Of more it shows some REPORT_PAGE:
- * one in so many, or those of a page, by their numbers; in both those that
- * live, the best, and those that were the best when they ended. */
-#define REPORT_ALL 100000
+/* A page shows all trials, unless they would take more than REPORT_BYTES.  Then
+ * it shows one in so many, which take about half of that, or those of a page of
+ * REPORT_PAGE, by their numbers; in both those that live, the best, and those
+ * that were the best when they ended. */
+#define REPORT_BYTES 20000000
 #define REPORT_PAGE 50000
 
 struct report_want {
