@@ -134,13 +134,16 @@ set_id(struct resume_log *log, struct logged_trial *t, const char *id)
 }
 
 /* The trial of a fact, by its trial_job_id, or, the first time, by its
- * parameters. */
+ * parameters.  NULL: it was forgotten, or is not known. */
 static struct logged_trial *
 find_trial(struct resume_log *log, const struct history_fact *f)
 {
     struct logged_trial *t = map_get(&log->by_id, f->job, strlen(f->job));
+    uint64_t number;
 
-    if (t != NULL || f->trial == NULL || f->trial->suggested.id == NULL)
+    if (t != NULL || f->trial == NULL || f->trial->suggested.id == NULL ||
+        (number_parse_u64(f->job, strlen(f->job), &number) &&
+         idset_has(&log->ended, number)))
         return t;
     t = get_trial(log, f->trial->suggested.id);
     if (t != NULL)
