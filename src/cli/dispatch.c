@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -889,6 +890,10 @@ run_with(struct dispatch_words *w, const struct experiment *x,
     return status;
 }
 
+/* Blocks from this size on go back when they are freed: those of snapshots,
+ * which else stay. */
+#define LARGE (1 << 20)
+
 static int
 run(int argc, char **argv)
 {
@@ -921,6 +926,7 @@ run(int argc, char **argv)
         log.most = LOG_DEBUG;
     if (w.quiet)
         log.most = LOG_WARNING;
+    mallopt(M_MMAP_THRESHOLD, LARGE);
     expected = exitguard_set();
     status = run_with(&w, x, &log, &err);
     exitguard_lift(expected);

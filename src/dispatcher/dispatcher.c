@@ -486,7 +486,7 @@ take_outbox(struct dispatcher *d)
     for (struct emission *e = outbox_take_all(d->outbox); e != NULL; e = next) {
         next = e->next;
         take_emission(d, e);
-        free(e);
+        emission_free(e);
     }
     flush_log(d);
 }

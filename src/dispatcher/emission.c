@@ -156,6 +156,14 @@ copy_text(const char *text, char **at)
     return copy;
 }
 
+static void
+part_free(struct buf *part)
+{
+    if (part != NULL)
+        buf_fini(part);
+    free(part);
+}
+
 struct emission *
 emission_copy(const struct emission *e)
 {
@@ -165,8 +173,10 @@ emission_copy(const struct emission *e)
     struct emission *copy = malloc(sizeof *copy + texts + e->len);
     char *at;
 
-    if (copy == NULL)
+    if (copy == NULL) {
+        part_free(e->part);
         return NULL;
+    }
     at = (char *)(copy + 1);
     *copy = *e;
     copy->parameter.label = copy_text(label, &at);
@@ -176,6 +186,15 @@ emission_copy(const struct emission *e)
         memcpy(at, e->payload, e->len);
     copy->next = copy->previous = NULL;
     return copy;
+}
+
+void
+emission_free(struct emission *e)
+{
+    if (e == NULL)
+        return;
+    part_free(e->part);
+    free(e);
 }
 
 void

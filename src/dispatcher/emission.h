@@ -57,6 +57,8 @@ struct emission {
 
     const char *payload;
     size_t len;
+    struct buf *part; /* PART: its bytes, which may be many: never copied, and
+                         owned by the copy of this; NULL: an empty part */
 };
 
 /* Writes the frame that states the fact in e's fields into *payload, where e
@@ -75,8 +77,9 @@ int emission_read(struct emission *e, struct buf *text);
 int emission_of_record(const struct record *record, struct emission *e,
                        struct buf *text);
 
-/* A copy in one block, to be freed with free(); NULL: out of memory. */
+/* A copy; NULL: out of memory.  It takes e->part, also then. */
 struct emission *emission_copy(const struct emission *e);
+void emission_free(struct emission *e);
 
 /* Collects the record of an emission that is a frame, for the next flush. */
 void emission_record(const struct emission *e, struct logwriter *log);

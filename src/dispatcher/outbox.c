@@ -40,7 +40,7 @@ outbox_free(struct outbox *o)
         return;
     for (struct emission *f = o->first; f != NULL; f = next) {
         next = f->next;
-        free(f);
+        emission_free(f);
     }
     pthread_mutex_destroy(&o->lock);
     free(o);

@@ -71,7 +71,7 @@ unlink_one(struct resend *r, struct emission *e)
     *(e->previous != NULL ? &e->previous->next : &r->first) = e->next;
     *(e->next != NULL ? &e->next->previous : &r->last) = e->previous;
     r->trials -= e->code == CMD_NEW_TRIAL;
-    free(e);
+    emission_free(e);
 }
 
 /* Drops the frame whose key is in r->key. */

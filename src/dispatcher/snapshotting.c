@@ -92,10 +92,12 @@ snapshotting_save(const struct snapshotting *s, enum sender side)
                  "have a save: it is replayed when the session goes on",
                  side == SENDER_DEFAULT ? "tuner" : "assessor");
     e.cause = never ? MARKER : 0;
-    e.payload = part.data;
-    e.len = rc > 0 ? part.len : 0; /* an empty part says that there is none */
+    e.part = rc > 0 ? malloc(sizeof part) : NULL; /* NULL: there is none */
+    if (e.part != NULL)
+        *e.part = part;
+    else
+        buf_fini(&part);
     outbox_add(s->setup.outbox, &e);
-    buf_fini(&part);
 }
 
 /* ---- the main thread's ---- */
@@ -162,12 +164,13 @@ snapshotting_take_part(struct snapshotting *s, const struct emission *e)
     if (s->phase != COLLECTS || !s->awaited[e->sender])
         return;
     s->awaited[e->sender] = false;
-    if (e->len == 0) {
+    if (e->part == NULL) {
         s->unsavable[e->sender] = e->cause != 0;
         return;
     }
-    buf_add(&s->snapshot.parts[e->sender], e->payload, e->len);
-    s->snapshot.has[e->sender] = !s->snapshot.parts[e->sender].failed;
+    s->snapshot.parts[e->sender] = *e->part;
+    buf_init(e->part, 0);
+    s->snapshot.has[e->sender] = true;
 }
 
 static void
