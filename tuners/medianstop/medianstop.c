@@ -8,7 +8,8 @@
  * entered with its sign turned, which makes that a[n/2] of the true order.
  *
  * Both heaps of a step share one block of 2 * half numbers: lower from 0,
- * upper from half. */
+ * upper from half.  A single average needs no block: of a long trial there may
+ * be millions. */
 #include "medianstop/medianstop.h"
 
 #include "grow.h"
@@ -21,9 +22,11 @@
 #include <string.h>
 
 struct step {
-    double *values;
-    size_t half;
-    size_t n_lower, n_upper;
+    union {
+        double one;     /* half == 0 */
+        double *values; /* else */
+    };
+    uint32_t half, n_lower, n_upper;
 };
 
 struct medianstop_trial {
@@ -69,9 +72,16 @@ medianstop_free(struct medianstop *m)
     while (m->running != NULL)
         trial_free(m->running);
     for (size_t i = 0; i < m->n_steps; i++)
-        free(m->steps[i].values);
+        if (m->steps[i].half > 0)
+            free(m->steps[i].values);
     free(m->steps);
     free(m);
+}
+
+static const double *
+values_of(const struct step *s)
+{
+    return s->half == 0 ? &s->one : s->values;
 }
 
 static double
@@ -129,10 +139,10 @@ medianstop_assess(struct medianstop *m, struct medianstop_trial **trial,
         return 0;
     s = &m->steps[n - 1];
     out->compared = true;
-    out->averages = s->n_lower + s->n_upper;
+    out->averages = (size_t)s->n_lower + s->n_upper;
     out->best = (*trial)->best;
-    out->median = signed_value(m, s->values[0]);
-    out->stop = signed_value(m, out->best) < s->values[0];
+    out->median = signed_value(m, values_of(s)[0]);
+    out->stop = signed_value(m, out->best) < values_of(s)[0];
     return 0;
 }
 
@@ -145,7 +155,7 @@ above(bool up, double a, double b)
 }
 
 static void
-heap_add(double *heap, size_t *n, double value, bool up)
+heap_add(double *heap, uint32_t *n, double value, bool up)
 {
     size_t i = (*n)++;
 
@@ -157,7 +167,7 @@ heap_add(double *heap, size_t *n, double value, bool up)
 }
 
 static double
-heap_take(double *heap, size_t *n, bool up)
+heap_take(double *heap, uint32_t *n, bool up)
 {
     double top = heap[0], last = heap[--*n];
     size_t i = 0, child;
@@ -174,18 +184,21 @@ heap_take(double *heap, size_t *n, bool up)
     return top;
 }
 
-/* Room for one more in each heap. */
+/* Room for one more in each heap, or for the first average. */
 static int
 step_reserve(struct step *s)
 {
-    size_t half = s->half + s->half / 2 + 1;
+    uint32_t half = s->half + s->half / 2 + 2;
+    double *values = s->half == 0 ? NULL : s->values;
 
-    if (s->n_lower < s->half && s->n_upper < s->half)
+    if (s->n_lower == 0 || (s->n_lower < s->half && s->n_upper < s->half))
         return 0;
-    if (grow_to(&s->values, half, 2 * sizeof *s->values) != 0)
+    if (grow_to(&values, half, 2 * sizeof *values) != 0)
         return -1;
-    memmove(s->values + half, s->values + s->half,
-            s->n_upper * sizeof *s->values);
+    if (s->half == 0)
+        values[0] = s->one;
+    memmove(values + half, values + s->half, s->n_upper * sizeof *values);
+    s->values = values;
     s->half = half;
     return 0;
 }
@@ -195,9 +208,12 @@ step_reserve(struct step *s)
 static void
 step_add(struct step *s, double value)
 {
-    double *lower = s->values, *upper = s->values + s->half;
+    double *lower = s->values, *upper = lower + s->half;
 
-    if (s->n_lower == s->n_upper) {
+    if (s->half == 0) {
+        s->one = value;
+        s->n_lower = 1;
+    } else if (s->n_lower == s->n_upper) {
         heap_add(upper, &s->n_upper, value, true);
         heap_add(lower, &s->n_lower, heap_take(upper, &s->n_upper, true),
                  false);
@@ -269,8 +285,8 @@ medianstop_save(const struct medianstop *m, const struct tp_sink *sink)
 
         tp_put_u64(sink, s->n_lower);
         tp_put_u64(sink, s->n_upper);
-        tp_put_f64s(sink, s->values, s->n_lower);
-        tp_put_f64s(sink, s->values + s->half, s->n_upper);
+        tp_put_f64s(sink, values_of(s), s->n_lower);
+        tp_put_f64s(sink, values_of(s) + s->half, s->n_upper);
     }
 }
 
@@ -287,22 +303,27 @@ static const char *
 load_step(struct step *s, const struct tp_source *source)
 {
     uint64_t lower, upper;
+    double *values = &s->one;
 
     tp_get_u64(source, &lower);
     tp_get_u64(source, &upper);
     if (lower > tp_left(source) / sizeof(double) || upper > lower ||
         lower - upper > 1)
         return "the number of averages is damaged";
-    s->values = malloc((2 * (size_t)lower + 1) * sizeof *s->values);
-    if (s->values == NULL)
-        return "out of memory";
-    s->half = s->n_lower = (size_t)lower;
-    s->n_upper = (size_t)upper;
-    tp_get_f64s(source, s->values, s->n_lower);
-    tp_get_f64s(source, s->values + s->half, s->n_upper);
-    if (!is_heap(s->values, s->n_lower, false) ||
-        !is_heap(s->values + s->half, s->n_upper, true) ||
-        (upper > 0 && s->values[0] > s->values[s->half]))
+    if (lower > 1 || upper > 0) {
+        values = malloc(2 * (size_t)lower * sizeof *values);
+        if (values == NULL)
+            return "out of memory";
+        s->values = values;
+        s->half = (uint32_t)lower;
+    }
+    s->n_lower = (uint32_t)lower;
+    s->n_upper = (uint32_t)upper;
+    tp_get_f64s(source, values, s->n_lower);
+    tp_get_f64s(source, values + s->half, s->n_upper);
+    if (!is_heap(values, s->n_lower, false) ||
+        !is_heap(values + s->half, s->n_upper, true) ||
+        (upper > 0 && values[0] > values[s->half]))
         return "the averages are damaged";
     return NULL;
 }
