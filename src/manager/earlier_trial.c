@@ -376,20 +376,39 @@ earlier_trials_fini(struct earlier_trials *all)
 
 /* ---- what one was to run ---- */
 
+/* The payload of its TR, from the folder of its newest attempt or its first. */
+static char *
+record_in_folders(const struct earlier_trial *e, const char *folder,
+                  struct packs *k)
+{
+    struct trial t = {.attempt = e->attempt};
+    char *text = NULL;
+
+    memcpy(t.id, e->id, sizeof t.id);
+    if (trial_place(&t, folder, NULL) == 0)
+        text = trial_folder_record(t.folder, k);
+    if (text == NULL && t.attempt > 0) {
+        t.attempt = 0;
+        if (trial_place(&t, folder, NULL) == 0)
+            text = trial_folder_record(t.folder, k);
+    }
+    free(t.folder);
+    return text;
+}
+
 /* The payload of its TR, from whichever witness has it; to be freed.  NULL:
  * none has. */
 static char *
 record_of(const struct earlier_trial *e, const char *folder, struct packs *k)
 {
-    char *path = NULL, *text = NULL;
+    char *text = NULL;
     struct json_writer w;
     struct buf b;
 
     if (e->logged != NULL && e->logged->record != NULL)
         return strdup(e->logged->record);
-    if (e->has_folder &&
-        asprintf(&path, "%s/" FOLDER_TRIALS "/%s", folder, e->id) >= 0)
-        text = trial_folder_record(path, k);
+    if (e->has_folder)
+        text = record_in_folders(e, folder, k);
     if (text == NULL && e->result != NULL) {
         buf_init(&b, RECORD_TEXT_MAX);
         w = json_begin_object(&b);
@@ -399,7 +418,6 @@ record_of(const struct earlier_trial *e, const char *folder, struct packs *k)
         text = buf_take(&b);
         buf_fini(&b);
     }
-    free(path);
     return text;
 }
 

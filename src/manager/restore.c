@@ -149,21 +149,29 @@ tell_recorded(struct manager *m, struct trial *t, const struct result *result)
     if (t->past.end_told || t->past.told.finals > 0 ||
         trial_state_of(result->status) != TRIAL_SUCCEEDED || !result->has_value)
         return;
+    tell_started(m, t); /* or it is not known whose it is, should we die now */
+    t->past.start_told = true;
     t->final = (struct reported){true, result->value};
     reading_tell(&m->reading, t, result->value);
 }
 
-/* A folder that was begun, no more: its parameters come again. */
+/* Nobody knows whose the folders of its attempts are, the newest and those
+ * before: its parameters come again, and another trial may have its number. */
 static void
 discard(const struct restoring *r, const struct earlier_trial *e)
 {
-    char *folder = NULL;
+    struct trial t = {.attempt = e->attempt};
 
-    if (asprintf(&folder, "%s/" FOLDER_TRIALS "/%s", r->m->folder.path, e->id) <
-        0)
-        return;
-    folder_remove(folder);
-    free(folder);
+    memcpy(t.id, e->id, sizeof t.id);
+    while (trial_place(&t, r->m->folder.path, NULL) == 0) {
+        bool there = access(t.folder, F_OK) == 0;
+
+        folder_remove(t.folder);
+        if (t.attempt == 0)
+            break;
+        t.attempt = there ? t.attempt - 1 : 0;
+    }
+    free(t.folder);
 }
 
 /* The files of a trial are needed again: they come out of the pack. */

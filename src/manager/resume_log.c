@@ -7,7 +7,6 @@
 #include "history/history.h"
 #include "json.h"
 #include "log/record.h"
-#include "manager/custom.h"
 #include "manager/results.h"
 
 #include <stdlib.h>
@@ -90,20 +89,13 @@ set_text(struct resume_log *log, char **to, const char *text, size_t len)
         log->failed = true;
 }
 
-/* Keeps the record of a trial that the user added or wants once more: it comes
- * in no TR, and stands in this AD alone until the trial has a folder. */
+/* Keeps the record of a trial that an AD names: it may come in no TR, and stand
+ * in this AD alone while the trial has no folder, or what is left of one. */
 static void
-keep_custom(struct resume_log *log, struct logged_trial *t, struct jval record)
+keep_added(struct resume_log *log, struct logged_trial *t, struct jval record)
 {
-    const char *source = "";
     struct buf text;
-    struct jval v;
 
-    if (jval_get(record, "parameter_source", &v))
-        jval_string(v, &source, NULL);
-    if (strcmp(source, SOURCE_REPEATED) != 0 &&
-        strcmp(source, SOURCE_CUSTOM) != 0)
-        return;
     buf_init(&text, RECORD_TEXT_MAX);
     jval_write(record, &text);
     if (buf_check(&text, "a record", NULL) == 0)
@@ -280,7 +272,7 @@ resume_log_add(struct resume_log *log, const struct history_fact *f)
         t = get_trial(log, f->suggestion->id);
         if (t != NULL) {
             t->added = true;
-            keep_custom(log, t, f->object);
+            keep_added(log, t, f->object);
         }
         break;
     case HISTORY_BEGUN:

@@ -23,9 +23,9 @@ struct history_fact;
 struct logged_trial {
     char *id;           /* its trial_job_id; NULL: it was never started */
     char *parameter_id; /* JSON text */
-    char *record;       /* the payload of its TR, byte for byte; may be NULL */
-    bool added;         /* an AD names it; then it may have no TR in the log */
-    uint64_t attempt;   /* the last that was started */
+    char *record; /* the payload of its TR, byte for byte, or of an AD; NULL */
+    bool added;   /* an AD names it; then it may have no TR in the log */
+    uint64_t attempt; /* the last that was started */
     bool started;
     struct metrics_count sent; /* metrics of that attempt, from the first on */
     struct metrics_count all; /* metrics of all attempts: in lock step these are

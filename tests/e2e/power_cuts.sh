@@ -91,6 +91,48 @@ segments() {
 }
 check "power is lost, short segments" segments
 
+# left FILE...: these are empty now, and the experiment was not over.
+left() {
+    for file; do : > "$dir/$file"; done
+    rm -f "$dir/summary.json"
+}
+
+two() { trials=2 set_up 'sync: none' && run 0; }
+
+# Whose parameters a trial has the log alone still knows.
+log_knows() {
+    two && left command.log && resume 0 && left results.jsonl || return 1
+    for id in 00000 00001; do truncate -s 600 "$dir/trials/$id/exit"; done
+    resume 0 && trials=2 results && once
+}
+check "a trial is known by what the log was told after a loss" log_knows
+
+# Nobody knows: no attempt of it is left to whoever has its number next.
+nobody_knows() {
+    two && cp -R "$dir/trials/00001" "$dir/trials/00001.1" &&
+        left command.log results.jsonl trials/00001/exit trials/00001.1/exit \
+            trials/00001.1/metrics || return 1
+    resume 0 && trials=2 results && once && [ ! -e "$dir/trials/00001.1" ]
+}
+check "nothing is left of a trial whose parameters are lost" nobody_knows
+
+# The newest attempt may know better than the first.
+attempt_knows() {
+    two && cp -R "$dir/trials/00001" "$dir/trials/00001.1" &&
+        left command.log results.jsonl trials/00001/exit || return 1
+    resume 0 && trials=2 results && once && [ ! -s "$dir/trials/00001/exit" ]
+}
+check "a trial is known by its newest attempt" attempt_knows
+
+# Else a log that is cut there again does not tell whose result it was.
+start_first() {
+    two && left command.log trials/00000/metrics && resume 0 && trials=2 results ||
+        return 1
+    awk '/"FINAL"|"started"/ && /"00000"/' log > told
+    sed -n '1{/"started"/!q1}' told && has told '100000.0'
+}
+check "a trial is told of before the result that is on record" start_first
+
 # In lock step even the order of all that was told.
 table() {
     "$T" show --json "$1" | sed 's/"duration_s": [^,]*, //g; s/}, {/},\n{/g' |

@@ -140,6 +140,7 @@ TEST(manager_past_takes_additions_as_a_list_or_alone)
     CHECK(resume_log_gave(&p, "2"));
     CHECK(resume_log_gave(&p, "3"));
     CHECK(!resume_log_gave(&p, "5"));
+    CHECK_STR(p.last->record, "{\"parameter_id\": 3}");
     forget(&p);
 }
 
