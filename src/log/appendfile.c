@@ -117,7 +117,7 @@ appendfile_open(const char *path, const struct logio *io, struct err *err)
         free(f);
         return NULL;
     }
-    f->size = f->reserved = f->durable = st.st_size;
+    f->size = f->reserved = st.st_size;
     return f;
 }
 
@@ -164,7 +164,7 @@ appendfile_cut(struct appendfile *f, uint64_t size, struct err *err)
 {
     if ((off_t)size == f->size)
         return 0;
-    f->size = f->durable = (off_t)size;
+    f->size = (off_t)size;
     if (cut_back(f) != 0)
         return err_errno(err, ERR_LOG, LOG_NAME ": cannot be cut");
     return 0;

@@ -289,7 +289,11 @@ logwriter_reopen(const char *folder, const struct logio *io,
 int
 logwriter_cut(struct logwriter *w, uint64_t torn, struct err *err)
 {
-    return appendfile_cut(w->file, appendfile_size(w->file) - torn, err);
+    if (appendfile_cut(w->file, appendfile_size(w->file) - torn, err) != 0)
+        return -1;
+    /* Its writer may have gone before it synced the head; what stands behind
+     * that vouches for it, under any policy. */
+    return appendfile_sync(w->file, err);
 }
 
 void

@@ -35,8 +35,8 @@ struct logwriter *logwriter_create(const char *folder, const char *head,
 struct logwriter *logwriter_reopen(const char *folder, const struct logio *io,
                                    uint64_t slots[LOCKFILE_SLOTS],
                                    struct err *err);
-/* Cuts so many bytes, which are no whole record, from the end of the log,
- * before anything is appended. */
+/* Cuts so many bytes, which are no whole record, from the end of the log, and
+ * syncs it, before anything is appended. */
 int logwriter_cut(struct logwriter *w, uint64_t torn, struct err *err);
 /* Frees the writer without a word; what was not flushed is lost. */
 void logwriter_free(struct logwriter *w);

@@ -147,3 +147,23 @@ TEST(logfault_each_call_of_reopening_fails_once)
     CHECK(failed >= 20);
     buf_fini(&log);
 }
+
+/* What its last writer did not sync may be lost yet, the head, too. */
+TEST(logfault_what_is_gone_on_from_is_synced_first)
+{
+    uint64_t slots[2];
+    struct logwriter *l;
+    struct err err;
+    struct buf log;
+
+    calls = mmap(NULL, CALLS * sizeof *calls, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    buf_init(&log, 1 << 20);
+    make_log(&log);
+    l = logwriter_reopen("made", &fault_io, slots, &err);
+    CHECK(l != NULL);
+    CHECK_EQ(logwriter_cut(l, 0, &err), 0);
+    CHECK_EQ(atomic_load(&calls[CALL_SYNC]), 1);
+    logwriter_free(l);
+    buf_fini(&log);
+}
