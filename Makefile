@@ -30,6 +30,7 @@
 #   make bench-store      what a database, pages and tables of results cost
 #   make soak             very many trials, and what they leave: TRIALS=N
 #   make bench-manager    what the manager of trials costs: TRIALS=N
+#   make bench-slurm      jobs of Slurm beside a loop of sbatch: JOBS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
 #   make bench-study      the same, for a program that asks and tells: Python,
@@ -170,7 +171,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors dist sdist wheel check-wheel deb check-deb
 .PHONY: fuzz fuzzers torture soak bench-guard bench-guard-refresh
-.PHONY: all check demo demo-asha demo-study bench bench-log bench-store bench-manager bench-nni bench-quality bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo demo-asha demo-slurm demo-study bench bench-log bench-store bench-manager bench-slurm bench-nni bench-quality bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(STUDY_LIBS) $(SHELLS)
@@ -370,6 +371,11 @@ demo-asha: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all
 	@scripts/demo/asha $(B)
 
+demo-slurm: setup
+	@echo "building into $(B)"
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@scripts/demo/slurm $(B)
+
 demo-study: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all
@@ -388,6 +394,10 @@ bench-log: setup
 bench-store: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(B)/tests/bench/store
 	@scripts/bench $(B) store
+
+bench-slurm: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@scripts/bench-slurm $(B) $(JOBS)
 
 bench-manager: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all \

@@ -537,6 +537,7 @@ manager_open(struct manager *m, struct err *err)
         commands_open(m, err) != 0)
         return -1;
     m->checkpoints.lockstep = x->deterministic;
+    m->checkpoints.told = kind->can & RUNNER_ELSEWHERE;
     tell_launch(m);
     if (runner_settle(m->launch.runner, m->folder.path, err) != 0)
         return -1;

@@ -4,7 +4,7 @@
 # stopped, cut off, adopted; what it refuses.
 # not under tsan
 . "$(dirname "$0")/lib.sh"
-. "$TP_SOURCE/tests/tools/slurm_cluster.sh"
+. "$TP_SOURCE/scripts/slurm-cluster.sh"
 
 if why=$(slurm_lacks); then
     echo "skipped slurm: $why"
@@ -237,11 +237,17 @@ E
 }
 check "an experiment is told to stop" told_to_stop
 
-# slurmd and slurmstepd die: Slurm sees that after some seconds.
+# slurmd and slurmstepd die: Slurm sees that after some seconds.  What was saved
+# and told counts, and what such a copy saves later does not.
 node_dies() {
     slurm '' 'maxTrialNumber: 1' << 'E'
 echo x >> "$HERE/begun"
-[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 8
+[ "$(wc -l < "$HERE/begun")" = 1 ] ||
+    exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
+cd "$TUNEPIPE_TRIAL_DIR" && echo 8 > at
+tunepipe trial report --checkpoint at 1
+until [ -e "$TUNEPIPE_CHECKPOINT_DIR/../steps.1" ]; do sleep 0.02; done
+mkdir "$TUNEPIPE_CHECKPOINT_DIR/../2" && echo 9 > "$TUNEPIPE_CHECKPOINT_DIR/../2/at"
 echo "$SLURMD_NODENAME" > "$HERE/node"
 pkill -KILL -f "slurmstepd: \[$SLURM_JOB_ID\."
 kill -KILL "$(cat "$CLUSTER/run/$SLURMD_NODENAME.pid")"
@@ -256,10 +262,12 @@ check "a node dies" node_dies
 
 script() {
     printf '%s\n' '#!/bin/bash' '#SBATCH --comment=ours' 'export MODULE=loaded' \
-        '{command}' > job.sh
+        "PATH=\"$PWD/more:\$PATH\"" '{command}' > job.sh
     slurm ', script: job.sh' 'maxTrialNumber: 1' << 'E'
 squeue -h -j "$SLURM_JOB_ID" -o %k > "$TUNEPIPE_TRIAL_DIR/comment"
-[ "$MODULE" = loaded ] && tunepipe trial report --final 1
+case $MODULE:$PATH in
+loaded:*/more:*) tunepipe trial report --final 1 ;;
+esac
 E
     run 0 && is_over && has "$dir/trials/00000/comment" ours || return 1
     echo '#!/bin/sh' > job.sh

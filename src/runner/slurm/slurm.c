@@ -37,9 +37,9 @@
 #include "core/wake.h"
 #include "runner/runner.h"
 #include "runner/slurm/jobs.h"
+#include "runner/slurm/script.h"
 #include "trial/files.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@
 
 #define JOBS_FOLDER "jobs"
 #define BATCH_MAX 200
-#define SCRIPT_MAX ((size_t)3 << 20) /* Slurm takes 4 MiB */
+#define MARK "# tunepipe " /* of a line that says whose a job is */
 #define QUEUE_MAX ((size_t)64 << 20)
 #define IDLE_LOOK_MS 30000
 #define UNSEEN_MAX 2 /* looks that know nothing of a job: it is gone */
@@ -62,7 +62,6 @@
 #define PATIENCE_MS 2000
 #define PATIENCE_FAR_MS 60000
 #define WORDS_MAX 65536
-#define COMMAND "{command}"
 
 extern const struct runner_ops runner_slurm;
 
@@ -118,13 +117,12 @@ struct order {
 struct slurm {
     struct runner base;
     struct runner_setup setup;
-    char *wrapper;
-    char *script_head, *script_foot; /* of the user's; else the usual ones */
-    const char *folder;              /* the experiment's */
-    char *jobs;                      /* the folder of batches */
-    char *alive;                     /* TRIAL_ALIVE's path, */
-    int64_t touched_ns;              /* and when we last touched it */
-    const char *name;                /* the experiment's, in that of jobs */
+    struct script script;
+    const char *folder; /* the experiment's */
+    char *jobs;         /* the folder of batches */
+    char *alive;        /* TRIAL_ALIVE's path, */
+    int64_t touched_ns; /* and when we last touched it */
+    const char *name;   /* the experiment's, in that of jobs */
     uint64_t next_batch;
     struct map batches; /* by number */
     struct map by_id;   /* runs by their jobs */
@@ -306,96 +304,7 @@ batch_take(struct slurm *s, uint64_t number)
     return b;
 }
 
-/* ---- the script ---- */
-
-static void
-add_quoted(struct buf *b, const char *text)
-{
-    buf_add_char(b, '\'');
-    for (; *text != '\0'; text++)
-        if (*text == '\'')
-            buf_add_text(b, "'\\''");
-        else
-            buf_add_char(b, *text);
-    buf_add_char(b, '\'');
-}
-
-/* How long the name of a variable is that a shell can set; 0: it cannot. */
-static size_t
-name_length(const char *var)
-{
-    size_t n = strcspn(var, "=");
-
-    if (n == 0 || isdigit((unsigned char)var[0]))
-        return 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)var[i]) && var[i] != '_')
-            return 0;
-    return n;
-}
-
-static const char *
-find_var(char *const *env, const char *var, size_t len)
-{
-    for (; *env != NULL; env++)
-        if (strncmp(*env, var, len) == 0 && (*env)[len] == '=')
-            return *env;
-    return NULL;
-}
-
-/* A job gets the manager's environment by sbatch: its trial's own is what
- * differs. */
-static void
-add_environment(struct buf *b, char *const *env)
-{
-    for (char *const *var = env; *var != NULL; var++) {
-        size_t n = name_length(*var);
-        const char *ours = n > 0 ? find_var(environ, *var, n) : *var;
-
-        if (ours != NULL && strcmp(ours, *var) == 0)
-            continue;
-        buf_printf(b, "export %.*s=", (int)n, *var);
-        add_quoted(b, *var + n + 1);
-        buf_add_char(b, '\n');
-    }
-    for (char **var = environ; *var != NULL; var++) {
-        size_t n = name_length(*var);
-
-        if (n > 0 && strncmp(*var, "SLURM_", 6) != 0 &&
-            find_var(env, *var, n) == NULL)
-            buf_printf(b, "unset %.*s\n", (int)n, *var);
-    }
-}
-
-static char *
-describe_task(const struct slurm *s, const struct runner_task *task,
-              const char *home, struct err *err)
-{
-    struct buf b;
-    char *text;
-
-    buf_init(&b, SCRIPT_MAX);
-    add_environment(&b, task->env);
-    buf_add_text(&b, "set -- --dir ");
-    add_quoted(&b, home);
-    buf_add_text(&b, " --cwd ");
-    add_quoted(&b, task->cwd);
-    buf_printf(&b,
-               " --grace-ms %lld --adopt-ms 0 --lease " TRIAL_NO_LEASE
-               " --output-bytes %llu --synced 1 --limit-bytes 0 --alive ",
-               (long long)s->setup.grace_ms,
-               (unsigned long long)s->setup.max_output);
-    add_quoted(&b, s->alive);
-    buf_add_text(&b, " --");
-    for (const char *const *word = task->command; *word != NULL; word++) {
-        buf_add_char(&b, ' ');
-        add_quoted(&b, *word);
-    }
-    buf_add_char(&b, '\n');
-    text = buf_check(&b, "the job's script", err) == 0 ? buf_take(&b) : NULL;
-    buf_fini(&b);
-    return text;
-}
+/* ---- submitted ---- */
 
 /* Of an experiment's path, where its name begins. */
 static const char *
@@ -411,26 +320,15 @@ write_script(const struct slurm *s, uint64_t batch, const struct link *first,
     const struct link *at = first;
     char *path = batch_path(s, batch, "sh");
 
-    buf_add_text(b, s->script_head);
+    script_begin(&s->script, b);
     for (size_t i = 0; i < n; i++, at = at->next)
-        buf_printf(b, "# %zu %s\n", i,
+        buf_printf(b, MARK "%zu %s\n", i,
                    within(s, ((struct slurm_run *)at->of)->home));
-    buf_add_text(b, "[ \"${SLURM_RESTART_COUNT:-0}\" = 0 ] && [ -e ");
-    add_quoted(b, path != NULL ? path : "");
-    buf_add_text(b, " ] || exit 0\n");
+    script_guard(path != NULL ? path : "", b);
     at = first;
-    if (n == 1)
-        buf_add_text(b, ((struct slurm_run *)at->of)->part);
-    else
-        buf_add_text(b, "case $SLURM_ARRAY_TASK_ID in\n");
-    for (size_t i = 0; n > 1 && i < n; i++, at = at->next)
-        buf_printf(b, "%zu)\n%s;;\n", i, ((struct slurm_run *)at->of)->part);
-    if (n > 1)
-        buf_add_text(b, "esac\n");
-    buf_add_text(b, "exec ");
-    add_quoted(b, s->wrapper);
-    buf_add_text(b, " \"$@\"\n");
-    buf_add_text(b, s->script_foot);
+    for (size_t i = 0; i < n; i++, at = at->next)
+        script_part(((struct slurm_run *)at->of)->part, i, n, b);
+    script_end(&s->script, n, b);
     if (path == NULL)
         b->failed = true;
     free(path);
@@ -976,58 +874,12 @@ slurm_close(struct runner *r)
         close(s->timer_fd);
     if (r->fd >= 0)
         close(r->fd);
-    free(s->script_head);
-    free(s->script_foot);
-    free(s->wrapper);
+    script_fini(&s->script);
     if (s->alive != NULL)
         unlink(s->alive);
     free(s->alive);
     free(s->jobs);
     free(s);
-}
-
-/* The user's script with a place for the trial, else a plain one. */
-static int
-read_script(struct slurm *s, struct err *err)
-{
-    const char *path = s->setup.cluster->script;
-    const char *text, *at;
-    struct buf b;
-    int rc = 0;
-
-    if (path == NULL) {
-        s->script_head = strdup("#!/bin/sh\numask 077\n");
-        s->script_foot = strdup("");
-        return s->script_head != NULL && s->script_foot != NULL
-                   ? 0
-                   : err_set(err, ERR_MEMORY, "out of memory");
-    }
-    buf_init(&b, 1 << 20);
-    if (file_read(path, 1 << 20, &b, err) != 0) {
-        buf_fini(&b);
-        err->code = ERR_CONFIG;
-        return -1;
-    }
-    text = buf_text(&b);
-    for (at = text; (at = strstr(at, COMMAND)) != NULL; at++)
-        if ((at == text || at[-1] == '\n') &&
-            (at[strlen(COMMAND)] == '\n' || at[strlen(COMMAND)] == '\0'))
-            break;
-    if (at == NULL)
-        rc = err_set(err, ERR_CONFIG,
-                     "%s: expected a line that is " COMMAND
-                     ", in whose place the trial is started",
-                     path);
-    else if (strncmp(text, "#!", 2) != 0)
-        rc = err_set(err, ERR_CONFIG,
-                     "%s:1: expected #! and an interpreter of shell scripts",
-                     path);
-    if (rc == 0) {
-        s->script_head = strndup(text, (size_t)(at - text));
-        s->script_foot = strdup(at + strlen(COMMAND));
-    }
-    buf_fini(&b);
-    return rc;
 }
 
 static int
@@ -1096,10 +948,8 @@ slurm_open(struct runner **out, const struct runner_setup *setup,
         err_set(err, ERR_CONFIG,
                 "trialMemory: auto is not for platform: slurm: expected an "
                 "amount such as 4GB, which each job is given");
-    else if ((s->wrapper = runner_wrapper(setup->program_folder, err)) !=
-                 NULL &&
-             read_script(s, err) == 0 && try_options(s, err) == 0 &&
-             open_sources(s, err) == 0) {
+    else if (script_init(&s->script, setup, err) == 0 &&
+             try_options(s, err) == 0 && open_sources(s, err) == 0) {
         *out = &s->base;
         return 0;
     }
@@ -1173,15 +1023,16 @@ find_jobs(struct slurm *s, uint64_t batch, const char *id, struct err *err)
     rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                       : file_read_plain(path, b.max, &b, err);
     if (rc == 0)
-        for (line = strstr(buf_text(&b), "\n# 0 "); line != NULL; line = end) {
+        for (line = strstr(buf_text(&b), "\n" MARK "0 "); line != NULL;
+             line = end) {
             char home[128], *job = NULL;
             unsigned index;
 
             end = strchr(line + 1, '\n');
-            if (sscanf(line + 1, "# %u %127s", &index, home) != 2)
+            if (sscanf(line + 1, MARK "%u %127s", &index, home) != 2)
                 break;
             /* whether it is an array tells its second line */
-            n += end != NULL && strncmp(end, "\n# ", 3) == 0;
+            n += end != NULL && strncmp(end, "\n" MARK, 1 + strlen(MARK)) == 0;
             if (asprintf(&job, n > 0 ? "%llu %s_%u" : "%llu %s",
                          (unsigned long long)batch, id, index) < 0 ||
                 map_put(&s->found, home, strlen(home), job) != 0)
@@ -1317,7 +1168,7 @@ slurm_start(struct runner *r, const struct runner_task *task, struct err *err)
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    run->part = describe_task(s, task, run->home, err);
+    run->part = script_describe(&s->script, task, run->home, s->alive, err);
     if (run->part == NULL) {
         run_free(run);
         return NULL;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# slurm_cluster.sh - a Slurm of some nodes on this machine, which listens on the
+# scripts/slurm-cluster.sh - a Slurm of some nodes on this machine, which listens on the
 # loopback alone and needs no privileges, for the scripts that read this file.
 # A node is a slurmd.  All of it is in the folder $cluster, its own munged
 # included; SLURM_CONF is exported.

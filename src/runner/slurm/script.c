@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "runner/slurm/script.h"
+
+#include "config/cluster.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "runner/runner.h"
+#include "trial/files.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND "{command}"
+#define USER_MAX ((size_t)1 << 20)
+
+/* ---- the user's ---- */
+
+/* The line in whose place the trial begins; NULL: there is none. */
+static const char *
+find_command(const char *text)
+{
+    const char *at = text;
+
+    while ((at = strstr(at, COMMAND)) != NULL) {
+        if ((at == text || at[-1] == '\n') &&
+            (at[strlen(COMMAND)] == '\n' || at[strlen(COMMAND)] == '\0'))
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+static int
+take_script(struct script *s, const char *text, const char *path,
+            struct err *err)
+{
+    const char *at = find_command(text);
+
+    if (at == NULL)
+        return err_set(err, ERR_CONFIG,
+                       "%s: expected a line that is " COMMAND
+                       ", in whose place the trial is started",
+                       path);
+    if (strncmp(text, "#!", 2) != 0)
+        return err_set(err, ERR_CONFIG,
+                       "%s:1: expected #! and an interpreter of shell scripts",
+                       path);
+    s->head = strndup(text, (size_t)(at - text));
+    s->foot = strdup(at + strlen(COMMAND));
+    return 0;
+}
+
+int
+script_init(struct script *s, const struct runner_setup *setup, struct err *err)
+{
+    const char *path = setup->cluster->script;
+    struct buf text;
+    int rc = 0;
+
+    *s = (struct script){.grace_ms = setup->grace_ms,
+                         .max_output = setup->max_output};
+    s->wrapper = runner_wrapper(setup->program_folder, err);
+    if (s->wrapper == NULL)
+        return -1;
+    buf_init(&text, USER_MAX);
+    if (path == NULL)
+        buf_add_text(&text, "#!/bin/sh\numask 077\n" COMMAND);
+    else if (file_read(path, USER_MAX, &text, err) != 0)
+        rc = err_set(err, ERR_CONFIG, "trainingService.script: %s", err->text);
+    if (rc == 0)
+        rc = take_script(s, buf_text(&text), path, err);
+    buf_fini(&text);
+    if (rc == 0 && (s->head == NULL || s->foot == NULL))
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    return rc;
+}
+
+void
+script_fini(struct script *s)
+{
+    free(s->head);
+    free(s->foot);
+    free(s->wrapper);
+    *s = (struct script){0};
+}
+
+/* ---- of one trial ---- */
+
+static void
+add_quoted(struct buf *b, const char *text)
+{
+    buf_add_char(b, '\'');
+    for (; *text != '\0'; text++)
+        if (*text == '\'')
+            buf_add_text(b, "'\\''");
+        else
+            buf_add_char(b, *text);
+    buf_add_char(b, '\'');
+}
+
+/* How long the name of a variable is that a shell can set; 0: it cannot. */
+static size_t
+name_length(const char *var)
+{
+    size_t n = strcspn(var, "=");
+
+    if (n == 0 || isdigit((unsigned char)var[0]))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)var[i]) && var[i] != '_')
+            return 0;
+    return n;
+}
+
+static const char *
+find_var(char *const *env, const char *var, size_t len)
+{
+    for (; *env != NULL; env++)
+        if (strncmp(*env, var, len) == 0 && (*env)[len] == '=')
+            return *env;
+    return NULL;
+}
+
+/* A variable that has something put before ours keeps what the user's script
+ * has made of that, such as a PATH with modules. */
+static void
+add_variable(struct buf *b, const char *var, size_t name, const char *ours)
+{
+    const char *value = var + name + 1;
+    size_t len = strlen(value), rest = ours != NULL ? strlen(ours) : 0;
+    bool extends =
+        rest > 0 && len > rest && strcmp(value + len - rest, ours) == 0;
+    char *before = extends ? strndup(value, len - rest) : NULL;
+
+    buf_printf(b, "export %.*s=", (int)name, var);
+    add_quoted(b, before != NULL ? before : value);
+    if (before != NULL)
+        buf_printf(b, "\"$%.*s\"", (int)name, var);
+    buf_add_char(b, '\n');
+    free(before);
+}
+
+/* A job gets the manager's environment by sbatch: its trial's own is what
+ * differs. */
+static void
+add_environment(struct buf *b, char *const *env)
+{
+    for (char *const *var = env; *var != NULL; var++) {
+        size_t n = name_length(*var);
+        const char *ours = n > 0 ? find_var(environ, *var, n) : *var;
+
+        if (ours == NULL || strcmp(ours, *var) != 0)
+            add_variable(b, *var, n, ours != NULL ? ours + n + 1 : NULL);
+    }
+    for (char **var = environ; *var != NULL; var++) {
+        size_t n = name_length(*var);
+
+        if (n > 0 && strncmp(*var, "SLURM_", 6) != 0 &&
+            find_var(env, *var, n) == NULL)
+            buf_printf(b, "unset %.*s\n", (int)n, *var);
+    }
+}
+
+char *
+script_describe(const struct script *s, const struct runner_task *task,
+                const char *home, const char *alive, struct err *err)
+{
+    struct buf b;
+    char *text;
+
+    buf_init(&b, SCRIPT_MAX / 2);
+    add_environment(&b, task->env);
+    buf_add_text(&b, "set -- --dir ");
+    add_quoted(&b, home);
+    buf_add_text(&b, " --cwd ");
+    add_quoted(&b, task->cwd);
+    buf_printf(&b,
+               " --grace-ms %lld --adopt-ms 0 --lease " TRIAL_NO_LEASE
+               " --output-bytes %llu --synced 1 --alive ",
+               (long long)s->grace_ms, (unsigned long long)s->max_output);
+    add_quoted(&b, alive);
+    buf_add_text(&b, " --");
+    for (const char *const *word = task->command; *word != NULL; word++) {
+        buf_add_char(&b, ' ');
+        add_quoted(&b, *word);
+    }
+    buf_add_char(&b, '\n');
+    text = buf_check(&b, "the job's script", err) == 0 ? buf_take(&b) : NULL;
+    buf_fini(&b);
+    return text;
+}
+
+/* ---- of a batch ---- */
+
+void
+script_begin(const struct script *s, struct buf *out)
+{
+    buf_add_text(out, s->head);
+}
+
+void
+script_guard(const char *file, struct buf *out)
+{
+    buf_add_text(out, "[ \"${SLURM_RESTART_COUNT:-0}\" = 0 ] && [ -e ");
+    add_quoted(out, file);
+    buf_add_text(out, " ] || exit 0\n");
+}
+
+void
+script_part(const char *part, size_t i, size_t n, struct buf *out)
+{
+    if (n > 1 && i == 0)
+        buf_add_text(out, "case $SLURM_ARRAY_TASK_ID in\n");
+    if (n > 1)
+        buf_printf(out, "%zu)\n%s;;\n", i, part);
+    else
+        buf_add_text(out, part);
+}
+
+void
+script_end(const struct script *s, size_t n, struct buf *out)
+{
+    if (n > 1)
+        buf_add_text(out, "esac\n");
+    buf_add_text(out, "exec ");
+    add_quoted(out, s->wrapper);
+    buf_add_text(out, " \"$@\"\n");
+    buf_add_text(out, s->foot);
+}
