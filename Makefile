@@ -28,7 +28,8 @@
 #   make check-valgrind, make check-helgrind   the unit tests under valgrind
 #   make bench-log        what the command log costs, by sync policy
 #   make bench-store      what a database, pages and tables of results cost
-#   make soak             very many trials, and what they leave: TRIALS=N
+#   make soak             200,000 trials, as many without a result, and a
+#                         million of a study, and what they leave: TRIALS=N
 #   make bench-manager    what the manager of trials costs: TRIALS=N
 #   make bench-slurm      jobs of Slurm beside a loop of sbatch: JOBS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
@@ -339,7 +340,7 @@ check: setup
 	@UNITS="$(UNITS)" scripts/check $(B) $(ONLY)
 
 soak: setup
-	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(TOOLS)
 	@scripts/soak $(B) $(TRIALS)
 
 torture: setup

@@ -34,8 +34,10 @@
 #define TP_ASSESSOR_MAGIC 0x48504131u
 
 /* What a trial has reported: values[0..n-1] are its intermediate values of
- * steps 0..n-1, without gaps.  Lent for the call: what is written into it only
- * the assessor sees again, in its later calls for this trial. */
+ * steps 0..n-1, without gaps, which the host keeps as long as the trial lives:
+ * 8 bytes each, and nothing where there is no assessor.  Lent for the call:
+ * what is written into it only the assessor sees again, in its later calls for
+ * this trial. */
 struct tp_history {
     uint64_t _struct_size;
     uint64_t trial;   /* a number for the trial, never used again */
