@@ -24,6 +24,8 @@
 /* A trial that has a result or lives; borrowed. */
 struct row {
     const char *trial, *status, *why;
+    const char *place; /* where it runs or ran; "": here */
+    double queued_s;
     const char *from;              /* the trial it goes on from; "": none */
     bool has_value;                /* which may be NAN */
     double value, latest, seconds; /* NAN: none */
@@ -45,6 +47,8 @@ row_of_result(const struct result *r)
     return (struct row){.trial = r->trial,
                         .status = r->status,
                         .why = r->why,
+                        .place = r->place,
+                        .queued_s = r->queued_s,
                         .from = r->from,
                         .has_value = has_value,
                         .value = has_value ? value : (double)NAN,
@@ -59,6 +63,8 @@ row_of_live(struct jval trial)
     return (struct row){.trial = jval_text_of(trial, "trial"),
                         .status = jval_text_of(trial, "status"),
                         .why = "",
+                        .place = jval_text_of(trial, "place"),
+                        .queued_s = jval_number_of(trial, "queued_s"),
                         .from = jval_text_of(trial, "from"),
                         .value = (double)NAN,
                         .latest = jval_number_of(trial, "latest"),
@@ -152,6 +158,9 @@ print_row(const struct row *row, bool origins)
                        row->from[0] != '\0' ? row->from : "-");
     printf("%-12s %12s %9s  ", buf_text(&status), value, seconds);
     buf_fini(&status);
+    if (row->place[0] != '\0')
+        visible_printf(stdout, "%s (queued %.1f s)  ", row->place,
+                       row->queued_s);
     print_parameters(row);
 }
 
@@ -166,6 +175,10 @@ add_row(struct json_writer *w, const struct row *row)
     json_add_number(w, "value", row->value);
     json_add_number(w, "latest", row->latest);
     json_add_number(w, "duration_s", row->seconds);
+    if (row->place[0] != '\0') {
+        json_add_text(w, "place", row->place);
+        json_add_number(w, "queued_s", row->queued_s);
+    }
     json_add_text(w, "why", row->why);
     json_add_text(w, "from", row->from[0] != '\0' ? row->from : NULL);
     if (row->parameters == NULL &&

@@ -167,6 +167,8 @@ print_ended(const struct results *all, const struct result *r,
     if (by != NULL)
         visible_printf(stdout, " by the %s", by);
     printf(" after %.1f s", r->duration_s);
+    if (r->place[0] != '\0')
+        visible_printf(stdout, " as %s, queued %.1f s", r->place, r->queued_s);
     if (r->why[0] != '\0')
         visible_printf(stdout, ": %s", r->why);
     if (good && r->has_value)
@@ -209,6 +211,10 @@ print_ended_json(const struct result *r, const struct attempt *a,
     json_add_number(w, "value", r->has_value ? r->value : (double)NAN);
     json_add_number(w, "latest", r->has_latest ? r->latest : (double)NAN);
     json_add_number(w, "duration_s", r->duration_s);
+    if (r->place[0] != '\0') {
+        json_add_text(w, "place", r->place);
+        json_add_number(w, "queued_s", r->queued_s);
+    }
     json_add_text(w, "folder", a->folder);
     if (checkpoint != NULL)
         json_add_text(w, "checkpoint", checkpoint);

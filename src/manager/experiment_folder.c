@@ -417,6 +417,10 @@ add_line(const struct experiment_folder *f, const struct trial *t,
                     t->prepare_ns > 0 ? (double)t->prepare_ns / 1e9 : none);
     json_add_text(&w, "why", t->why);
     json_add_text(&w, "ended_by", ended_by);
+    if (t->place[0] != '\0') {
+        json_add_text(&w, "place", t->place);
+        json_add_number(&w, "queued_s", t->queued_s);
+    }
     if (t->origin.how != ORIGIN_NONE) {
         snprintf(from, sizeof from, "%05llu",
                  (unsigned long long)t->origin.from);

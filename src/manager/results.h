@@ -32,6 +32,9 @@ struct result {
     double budget;  /* in intermediate results; 0: none */
     uint64_t steps; /* intermediate results, with those of the trial it went on
                        from */
+    const char *place;    /* where it ran; empty: on this machine */
+    double queued_s;      /* how long it waited for its machine, not part of
+                             duration_s */
     const char *from;     /* the trial it went on from; empty: none */
     const char *from_how; /* "promoted" or "cloned"; empty: none */
 };

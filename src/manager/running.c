@@ -90,21 +90,34 @@ is_to_go_on(const struct running *r, struct trial *t, const struct run_end *end)
     return false;
 }
 
+/* Of one that ran on another machine by what was measured there: its end is
+ * seen later. */
+static void
+set_times(struct trial *t, int64_t asked_ns)
+{
+    const struct outcome *o = &t->outcome;
+
+    t->started_ns = t->ended_ns - (o->ended_ns - o->started_ns);
+    if (t->started_ns > asked_ns)
+        t->queued_s = (double)(t->started_ns - asked_ns) / 1e9;
+}
+
 void
 running_exited(struct running *r, struct trial *t)
 {
     bool is_elsewhere = t->run->runner->ops->can & RUNNER_ELSEWHERE;
+    int64_t asked_ns = t->run->asked_ns;
     struct err err = {0};
     struct run_end end;
 
     if (run_end(&t->run, &end, &err) != 0)
         snprintf(t->why, sizeof t->why, "%.500s", err.text);
     t->outcome = end.outcome;
+    memcpy(t->place, end.place, sizeof t->place);
     dues_drop(r->dues, t);
     attempts_ended(r->attempts, t);
     if (is_elsewhere && t->outcome.ended_ns > t->outcome.started_ns)
-        t->started_ns =
-            t->ended_ns - (t->outcome.ended_ns - t->outcome.started_ns);
+        set_times(t, asked_ns);
     placing_release(r->placing, t);
     if (attempts_unbegun(r->attempts, t, &end))
         return;

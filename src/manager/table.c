@@ -445,6 +445,10 @@ table_write_json(struct buf *b, const struct result *item)
     json_add_text(&w, "status", item->status);
     json_add_text(&w, "why", item->why);
     json_add_text(&w, "ended_by", item->ended_by);
+    if (item->place[0] != '\0') {
+        json_add_text(&w, "place", item->place);
+        json_add_number(&w, "queued_s", item->queued_s);
+    }
     json_add_text(&w, "from", item->from[0] != '\0' ? item->from : NULL);
     json_add_text(&w, "from_how", how[0] != '\0' ? how : NULL);
     json_add_number(&w, "value", item->has_value ? item->value : none);

@@ -125,6 +125,8 @@ struct trial {
                                    earlier attempt: due where this one has
                                    reported as much */
     char *folder;                   /* absolute */
+    char place[96];  /* where that ran (run_describe()); "": here */
+    double queued_s; /* and how long it waited for its machine */
     struct run *run; /* its phase that runs (runner/runner.h); NULL: none */
     pid_t copier;    /* copies the checkpoint it goes on from: copying.h */
     int copier_fd;   /* its pidfd; -1: there is none */

@@ -90,11 +90,12 @@ struct run {
 
 struct run_end {
     struct outcome outcome;
-    bool unbegun;  /* nothing was begun, for want of something that may come
-                      back: it may be started again as if for the first time */
-    bool again;    /* who ran it has gone, or has ended it, which tells nothing
-                      of the trial, */
-    char why[256]; /* and how, for people; "": nothing to tell */
+    bool unbegun;   /* nothing was begun, for want of something that may come
+                       back: it may be started again as if for the first time */
+    bool again;     /* who ran it has gone, or has ended it, which tells nothing
+                       of the trial, */
+    char why[256];  /* and how, for people; "": nothing to tell */
+    char place[96]; /* where it ran, for people; "": here */
 };
 
 enum run_stop {

@@ -298,6 +298,8 @@
  *   memory_peak N  only of a trial in a control group of its own: the most
  *   oom_kills N    bytes it held, and how many of its processes the kernel
  *                  ended for want of memory
+ *   node NAME      only where no manager's machine is known to be this one: its
+ *                  host's name
  *   abandoned 1    only where the wrapper ended the trial for want of a manager
  *   told 15        only where it ended the trial because of a signal it got
  *   alone 1        only where no manager had the lease when it ended, or at any

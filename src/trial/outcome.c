@@ -70,6 +70,8 @@ read_number(const char *line, struct outcome *out)
                   {"reported ", &out->reported},
                   {"printed ", &out->printed}};
 
+    if (strncmp(line, "node ", 5) == 0)
+        snprintf(out->node, sizeof out->node, "%.63s", line + 5);
     if (strncmp(line, "wrapper ", 8) == 0)
         out->wrapper = strtoull(line + 8, NULL, 10);
 

@@ -33,6 +33,7 @@ struct outcome {
     uint64_t maxrss_kb, user_us, system_us;
     uint64_t memory_peak, oom_kills; /* of its control group; 0: not measured */
     uint64_t reported, printed;      /* bytes of its metrics and its stdout */
+    char node[64];                   /* where it ran, if not here; "" */
     uint64_t wrapper; /* its number; 0: the text is not whole, or one of an
                          earlier version */
 };

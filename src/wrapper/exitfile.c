@@ -17,7 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TEXT_MAX (EXITFILE_TEXT_MAX + 384)
+#define TEXT_MAX (EXITFILE_TEXT_MAX + 384 + NODE_MAX)
+#define NODE_MAX 64
 
 static int64_t
 now_ns(clockid_t clock)
@@ -152,7 +153,7 @@ exitfile_make(struct exitfile *f, int dir_fd, const struct options *options)
     char text[64];
 
     free(f->command); /* of a try before */
-    *f = (struct exitfile){.dir_fd = dir_fd, .fd = -1};
+    *f = (struct exitfile){.dir_fd = dir_fd, .fd = -1, .node = options->node};
     if (describe_command(f, options) != 0 || read_start(&f->start) != 0)
         return -1;
     f->fd = make_new(dir_fd);
@@ -224,7 +225,7 @@ format(const struct exitfile *f, const struct outcome *outcome, char *text,
        size_t size)
 {
     char first[EXITFILE_TEXT_MAX + 16];
-    char group[96] = "", told[32] = "";
+    char group[96] = "", told[32] = "", node[NODE_MAX + 8] = "";
     struct rusage used;
 
     first_line(outcome, first, sizeof(first));
@@ -237,15 +238,18 @@ format(const struct exitfile *f, const struct outcome *outcome, char *text,
                  outcome->memory.peak, outcome->memory.kills);
     if (outcome->told != 0)
         snprintf(told, sizeof(told), "told %d\n", outcome->told);
+    if (f->node != NULL && f->node[0] != '\0')
+        snprintf(node, sizeof(node), "node %.*s\n", (int)strcspn(f->node, "\n"),
+                 f->node);
     snprintf(text, size,
              "%s\nstarted_ns %lld\nended_ns %lld\nmaxrss_kb %ld\n"
              "user_us %lld\nsystem_us %lld\nreported %lld\nprinted %lld\n"
-             "%s%s%s%swrapper %ld %llu\n",
+             "%s%s%s%s%swrapper %ld %llu\n",
              first, (long long)outcome->started_ns,
              (long long)outcome->ended_ns, used.ru_maxrss,
              (long long)microseconds(used.ru_utime),
              (long long)microseconds(used.ru_stime), bytes_of(f, TRIAL_METRICS),
-             bytes_of(f, TRIAL_STDOUT), group,
+             bytes_of(f, TRIAL_STDOUT), group, node,
              outcome->abandoned ? "abandoned 1\n" : "", told,
              outcome->alone ? "alone 1\n" : "", (long)getpid(), f->start);
 }

@@ -34,6 +34,7 @@ void exitfile_end(struct outcome *outcome);
 /* The file that is wrapper.pid while the trial runs and becomes exit. */
 struct exitfile {
     int dir_fd, fd;           /* of the trial's folder, borrowed; of the file */
+    const char *node;         /* borrowed; NULL: not told */
     unsigned long long start; /* of this process */
     char *command;            /* what stands behind the text, a NUL first */
     size_t command_len;

@@ -14,13 +14,14 @@
 static int
 refuse(const char *what, const char *value)
 {
-    fprintf(stderr,
-            TRIAL_WRAPPER_PROGRAM
-            ": %s '%s'; usage: " TRIAL_WRAPPER_PROGRAM
-            " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N "
-            "[--lease FIFO] [--alive FILE] [--cgroup FOLDER] [--limit-bytes N] "
-            "[--output-bytes N] [--synced 0|1] -- PROGRAM ARGUMENT...\n",
-            what, value);
+    fprintf(
+        stderr,
+        TRIAL_WRAPPER_PROGRAM
+        ": %s '%s'; usage: " TRIAL_WRAPPER_PROGRAM
+        " --dir TRIAL_DIR --cwd DIR --grace-ms N --adopt-ms N "
+        "[--lease FIFO] [--alive FILE] [--node NAME] [--cgroup FOLDER] [--limit-bytes N] "
+        "[--output-bytes N] [--synced 0|1] -- PROGRAM ARGUMENT...\n",
+        what, value);
     return -1;
 }
 
@@ -54,6 +55,8 @@ parse_one(struct options *o, const char *name, const char *value)
         o->cwd = value;
     else if (strcmp(name, "--lease") == 0)
         o->lease = value;
+    else if (strcmp(name, "--node") == 0)
+        o->node = value;
     else if (strcmp(name, "--alive") == 0)
         o->alive = value;
     else if (strcmp(name, "--grace-ms") == 0)

@@ -6,6 +6,7 @@
 struct options {
     const char *dir, *cwd;   /* borrowed from argv */
     const char *lease;       /* NULL: TRIAL_LEASE in dir */
+    const char *node;        /* whose name is told at the end; NULL: none */
     const char *alive;       /* TRIAL_ALIVE's path; NULL: none */
     long grace_ms, adopt_ms; /* 0 to 10^12 */
     const char *cgroup;      /* NULL: none */

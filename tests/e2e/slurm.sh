@@ -45,7 +45,11 @@ E
     run 0 && is_over || return 1
     [ "$(jq_values)" = "100000 100001 100002 100003 100004 100005 100006 " ] ||
         fail "$(cat "$dir/results.jsonl")" || return 1
-    grep -q '^[0-9]* main 1$' "$dir/trials/00003/where" && replays
+    grep -q '^[0-9]* main 1$' "$dir/trials/00003/where" && replays || return 1
+    "$T" trial ls "$dir" > ls && "$T" why "$dir" 00003 > why &&
+        grep -q '^00003 .* job [0-9_]* on n[1-4] (queued [0-9.]* s)' ls &&
+        grep -q 'succeeded after .* as job [0-9_]*.*, queued [0-9.]* s' why ||
+        fail "$(cat ls why)"
 }
 jq_values() {
     sed -n 's/.*"value": \([0-9]*\)\.0,.*/\1/p' "$dir/results.jsonl" |
@@ -109,7 +113,7 @@ E
     run 0 && table > here && diff here there
 }
 table() {
-    "$T" show --json "$dir" | sed 's/"duration_s": [^,]*, //g; s/}, {/},\n{/g' |
+    "$T" show --json "$dir" | sed 's/"\(duration_s\|place\|queued_s\)": [^,]*, //g; s/}, {/},\n{/g' |
         sed 's/^.*"trials": \[//; s/\].*//'
 }
 check "lock step" lockstep

@@ -180,7 +180,8 @@ script_describe(const struct script *s, const struct runner_task *task,
     add_quoted(&b, task->cwd);
     buf_printf(&b,
                " --grace-ms %lld --adopt-ms 0 --lease " TRIAL_NO_LEASE
-               " --output-bytes %llu --synced 1 --alive ",
+               " --output-bytes %llu --synced 1 --node \"$SLURMD_NODENAME\" "
+               "--alive ",
                (long long)s->grace_ms, (unsigned long long)s->max_output);
     add_quoted(&b, alive);
     buf_add_text(&b, " --");

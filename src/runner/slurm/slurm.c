@@ -1250,7 +1250,7 @@ tell_why(const struct slurm_run *run, const char *said, char *out, size_t size)
 {
     bool reason = run->reason[0] != '\0' && strcmp(run->reason, "None") != 0;
 
-    snprintf(out, size, "job %s%s%s: %s%s%s%s%s", run->id,
+    snprintf(out, size, "job %.30s%s%.40s: %.31s%s%.60s%s%.80s", run->id,
              run->node[0] != '\0' ? " on " : "", run->node, run->state,
              reason ? " " : "", reason ? run->reason : "",
              said[0] != '\0' ? ": " : "", said);
@@ -1276,6 +1276,10 @@ slurm_end(struct run *base, struct run_end *out, struct err *err)
         if (o->kind == OUTCOME_LOST && rc == 0)
             snprintf(o->text, sizeof o->text, "%s", out->why);
     }
+    if (run->node[0] == '\0')
+        memcpy(run->node, o->node, sizeof run->node);
+    snprintf(out->place, sizeof out->place, "job %.30s%s%.50s", run->id,
+             run->node[0] != '\0' ? " on " : "", run->node);
     out->again = !run->stopped && !out->unbegun && (run->cut || o->told);
     if (out->again && run->over_ns == 0)
         cancel(run); /* Slurm does not know yet */
