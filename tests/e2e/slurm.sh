@@ -264,6 +264,45 @@ E
 }
 check "a node dies" node_dies
 
+# fails NAME WHEN: a program NAME that does what the one of this name does, and
+# then says that it did not, when the shell's WHEN says so.
+fails() {
+    mkdir -p bin
+    cat > "bin/$1" << E
+#!/bin/sh
+$(command -v "$1") "\$@" || exit
+$2 || exit 0
+echo "$1: error: Socket timed out on send/recv operation" >&2
+exit 1
+E
+    chmod +x "bin/$1"
+}
+
+# The answer to sbatch comes too late: its job is in the queue.
+late() {
+    slurm '' 'maxTrialNumber: 4' 'trialConcurrency: 2' << 'E'
+echo x >> "$HERE/begun"
+tunepipe trial report --final 1
+E
+    fails sbatch 'case $* in *--test-only*) false ;; esac'
+    PATH=$PWD/bin:$PATH run 0 && is_over || return 1
+    [ "$(wc -l < begun)" = 4 ] || fail "$(cat begun)"
+}
+check "an answer that comes too late" late
+
+# scancel does not reach the controller at first.
+unreached() {
+    slurm '' 'maxTrialNumber: 1' \
+        "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 1}}" << 'E'
+tunepipe trial report 1
+exec sleep 1000
+E
+    fails scancel 'mkdir once 2>&-'
+    sed -i "s:^[^#].*scancel \"\$@\".*:[ -d once ] || set -- --state=SUSPENDED;&:" bin/scancel
+    PATH=$PWD/bin:$PATH run 1 && is_over && [ -d once ]
+}
+check "Slurm does not answer to a stop" unreached
+
 script() {
     printf '%s\n' '#!/bin/bash' '#SBATCH --comment=ours' 'export MODULE=loaded' \
         "PATH=\"$PWD/more:\$PATH\"" '{command}' > job.sh

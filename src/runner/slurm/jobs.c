@@ -224,6 +224,17 @@ jobs_look(struct jobs_command *c)
     jobs_add(c, "--format=%%i|%%T|%%r|%%N|%%j");
 }
 
+void
+jobs_find(struct jobs_command *c, const char *name)
+{
+    jobs_add(c, "squeue");
+    jobs_add(c, "--noheader");
+    jobs_add(c, "--me");
+    jobs_add(c, "--states=all");
+    jobs_add(c, "--format=%%F");
+    jobs_add(c, "--name=%s", name);
+}
+
 static enum job_stage
 stage_of(const char *state)
 {

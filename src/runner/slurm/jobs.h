@@ -40,6 +40,8 @@ uint64_t jobs_minutes(const struct runner_setup *setup);
 /* All jobs of the user, those that ended of late, too: a line each for
  * jobs_line().  */
 void jobs_look(struct jobs_command *c);
+/* The numbers of those with this name, a line each. */
+void jobs_find(struct jobs_command *c, const char *name);
 
 enum job_stage {
     JOB_QUEUED,

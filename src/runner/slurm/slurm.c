@@ -95,9 +95,14 @@ struct slurm_run {
     uint64_t submitted; /* the number of the order in which it was */
 };
 
+/* What scancel is told to do with a job: what the script has begun gets
+ * SIGTERM, or SIGKILL; the job ends, whatever it does. */
+enum cancel { CANCEL_TERM, CANCEL_KILL, CANCEL_JOB, CANCELS };
+
 struct submission {
     struct submission *next;
     struct jobs_command command;
+    char *name; /* the job's */
     uint64_t batch;
     char *id_file;
     char id[32];
@@ -107,7 +112,8 @@ struct submission {
 /* What the thread does in one go; its own until that is done. */
 struct order {
     struct submission *submissions;
-    struct jobs_command ends, stops, kills; /* n == 0: none */
+    struct jobs_command cancels[CANCELS]; /* n == 0: none */
+    bool again[CANCELS];                  /* of these: Slurm did not answer */
     bool looks;
     struct buf queue;
     struct err err; /* of the look */
@@ -134,7 +140,8 @@ struct slurm {
     struct order order;
     uint64_t orders;
     bool busy;
-    struct jobs_command ends, stops, kills; /* of the next order */
+    struct jobs_command cancels[CANCELS]; /* of the next order, which */
+    int64_t cancel_ns;                    /* not before has them */
     int64_t looked_ns, pause_ms;
     bool look_fails; /* and that was said */
     int64_t patience_ns;
@@ -164,24 +171,49 @@ say(const struct slurm *s, const char *fmt, ...)
 
 /* ---- the thread ---- */
 
+/* The number that an answer begins with. */
+static bool
+take_id(struct submission *of, const char *answer)
+{
+    size_t len = strspn(answer, "0123456789");
+
+    snprintf(of->id, sizeof of->id, "%.*s", (int)(len < 20 ? len : 20), answer);
+    return len > 0;
+}
+
+/* sbatch may fail when its job is in the queue already, as where the answer
+ * came too late: a second one must not run beside it. */
+static bool
+is_queued(struct submission *of)
+{
+    struct jobs_command look = {0};
+    struct buf answer;
+    bool found;
+
+    buf_init(&answer, QUEUE_MAX);
+    jobs_find(&look, of->name);
+    found =
+        jobs_run(&look, &answer, NULL) == 0 && take_id(of, buf_text(&answer));
+    jobs_clear(&look);
+    buf_fini(&answer);
+    return found;
+}
+
 static void
 submit(struct submission *of)
 {
     struct buf answer;
 
     buf_init(&answer, 4096);
-    if (jobs_run(&of->command, &answer, &of->err) == 0) {
-        size_t len = strspn(buf_text(&answer), "0123456789");
-
-        snprintf(of->id, sizeof of->id, "%.*s", (int)(len < 20 ? len : 20),
-                 buf_text(&answer));
-        if (len == 0)
-            err_set(&of->err, ERR_INPUT,
-                    "sbatch: expected the number of a job, got '%.100s'",
-                    buf_text(&answer));
-        else
-            file_write(of->id_file, of->id, strlen(of->id), NULL);
-    }
+    if (jobs_run(&of->command, &answer, &of->err) == 0 &&
+        !take_id(of, buf_text(&answer)))
+        err_set(&of->err, ERR_INPUT,
+                "sbatch: expected the number of a job, got '%.100s'",
+                buf_text(&answer));
+    if (of->err.code != ERR_NONE && is_queued(of))
+        of->err.code = ERR_NONE;
+    if (of->err.code == ERR_NONE)
+        file_write(of->id_file, of->id, strlen(of->id), NULL);
     buf_fini(&answer);
 }
 
@@ -189,15 +221,18 @@ static void
 work(void *ctx)
 {
     struct order *o = ctx;
-    struct jobs_command *const cancels[] = {&o->ends, &o->stops, &o->kills};
     struct buf said;
 
     for (struct submission *of = o->submissions; of != NULL; of = of->next)
         submit(of);
     buf_init(&said, 4096);
-    for (size_t i = 0; i < sizeof cancels / sizeof *cancels; i++)
-        if (cancels[i]->n > 0)
-            jobs_run(cancels[i], &said, NULL); /* of one that has just ended */
+    for (size_t i = 0; i < CANCELS; i++) {
+        struct err err = {0};
+
+        o->again[i] = o->cancels[i].n > 0 &&
+                      jobs_run(&o->cancels[i], &said, &err) != 0 &&
+                      strstr(err.text, "Invalid job id") == NULL;
+    }
     buf_fini(&said);
     if (o->looks) {
         struct jobs_command look = {0};
@@ -334,10 +369,15 @@ write_script(const struct slurm *s, uint64_t batch, const struct link *first,
     free(path);
 }
 
-static void
-name_job(const struct slurm *s, struct jobs_command *c, uint64_t batch)
+/* To be freed; NULL: out of memory. */
+static char *
+name_of(const struct slurm *s, uint64_t batch)
 {
-    jobs_add(c, "--job-name=%s.%llu", s->name, (unsigned long long)batch);
+    char *name;
+
+    return asprintf(&name, "%s.%llu", s->name, (unsigned long long)batch) < 0
+               ? NULL
+               : name;
 }
 
 static void
@@ -346,6 +386,7 @@ submission_free(struct submission *of)
     if (of == NULL)
         return;
     jobs_clear(&of->command);
+    free(of->name);
     free(of->id_file);
     free(of);
 }
@@ -364,14 +405,15 @@ describe_batch(const struct slurm *s, uint64_t batch, size_t n)
     of->batch = batch;
     of->id_file = batch_path(s, batch, "id");
     jobs_options(&of->command, &s->setup, NULL);
-    name_job(s, &of->command, batch);
+    of->name = name_of(s, batch);
+    jobs_add(&of->command, "--job-name=%s", of->name != NULL ? of->name : "");
     if (n > 1)
         jobs_add(&of->command, "--array=0-%zu", n - 1);
     jobs_add(&of->command, "--output=%s/%llu.%sout", s->jobs,
              (unsigned long long)batch, n > 1 ? "%a." : "");
     jobs_add(&of->command, "%s", script);
     free(script);
-    if (of->id_file != NULL)
+    if (of->id_file != NULL && of->name != NULL)
         return of;
     submission_free(of);
     return NULL;
@@ -498,14 +540,24 @@ submit_all(struct slurm *s)
         }
 }
 
-/* Begins an order with all jobs that are to end. */
+/* Begins an order with all that is to be cancelled. */
 static void
 take_cancels(struct slurm *s)
 {
-    s->order =
-        (struct order){.ends = s->ends, .stops = s->stops, .kills = s->kills};
+    s->order = (struct order){0};
+    memcpy(s->order.cancels, s->cancels, sizeof s->cancels);
+    memset(s->cancels, 0, sizeof s->cancels);
     buf_init(&s->order.queue, QUEUE_MAX);
-    s->ends = s->stops = s->kills = (struct jobs_command){0};
+}
+
+static bool
+cancels_are_due(const struct slurm *s)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < CANCELS; i++)
+        any |= s->cancels[i].n > 0;
+    return any && clock_monotonic_ns() >= s->cancel_ns;
 }
 
 static bool
@@ -524,8 +576,7 @@ begin_order(struct slurm *s)
     if (s->busy)
         return;
     looks = look_is_due(s);
-    if (!looks && s->ends.n == 0 && s->stops.n == 0 && s->kills.n == 0 &&
-        !wants_submission(s))
+    if (!looks && !cancels_are_due(s) && !wants_submission(s))
         return;
     take_cancels(s);
     o->looks = looks;
@@ -536,17 +587,35 @@ begin_order(struct slurm *s)
 }
 
 static void
-add_cancel(struct jobs_command *c, const char *option, const char *id)
+add_cancel(struct slurm *s, enum cancel how, const char *id)
 {
+    static const char *const signals[CANCELS] = {
+        [CANCEL_TERM] = "--signal=TERM", [CANCEL_KILL] = "--signal=KILL"};
+    struct jobs_command *c = &s->cancels[how];
+
     if (c->n == 0) {
         jobs_add(c, "scancel");
         jobs_add(c, "--quiet");
-        if (option != NULL)
-            jobs_add(c, "--signal=%s", option);
-        if (option != NULL)
-            jobs_add(c, "--batch");
+    }
+    if (c->n == 2 && signals[how] != NULL) {
+        jobs_add(c, "%s", signals[how]);
+        jobs_add(c, "--batch");
     }
     jobs_add(c, "%s", id);
+    wake_signal(&s->wake);
+}
+
+/* What Slurm did not answer to is asked for again. */
+static void
+cancel_again(struct slurm *s, const struct order *o)
+{
+    for (size_t how = 0; how < CANCELS; how++)
+        for (size_t i = 1; o->again[how] && i < o->cancels[how].n; i++)
+            if (o->cancels[how].words[i][0] != '-') {
+                add_cancel(s, (enum cancel)how, o->cancels[how].words[i]);
+                s->cancel_ns =
+                    clock_monotonic_ns() + s->setup.cluster->poll_ms * 1000000;
+            }
 }
 
 /* Ends the job, whatever it does. */
@@ -556,9 +625,8 @@ cancel(struct slurm_run *run)
     struct slurm *s = slurm_of(&run->base);
 
     if (run->id[0] != '\0')
-        add_cancel(&s->ends, NULL, run->id);
+        add_cancel(s, CANCEL_JOB, run->id);
     s->pause_ms = s->setup.cluster->poll_ms; /* what becomes of it */
-    wake_signal(&s->wake);
 }
 
 static void
@@ -637,11 +705,10 @@ look_failed(struct slurm *s, const struct order *o)
 
 /* One that was submitted before this order and is in no line. */
 static bool
-is_unseen(const struct slurm *s, const struct slurm_run *run)
+is_unseen(const struct slurm *s, struct slurm_run *run)
 {
     return (run->stage == QUEUED || run->stage == RUNS) && run->over_ns == 0 &&
-           run->submitted < s->orders &&
-           ++((struct slurm_run *)run)->unseen > UNSEEN_MAX;
+           run->submitted < s->orders && ++run->unseen > UNSEEN_MAX;
 }
 
 static void
@@ -671,12 +738,11 @@ looked(struct slurm *s, struct order *o)
     for (struct link *at = s->runs.first; at != NULL; at = at->next) {
         struct slurm_run *run = at->of;
 
-        if (run->unseen > 0 || run->stage == QUEUED || run->stage == RUNS)
-            if (is_unseen(s, run)) {
-                snprintf(run->state, sizeof run->state, "gone");
-                run->cut = !run->stopped;
-                run->over_ns = s->looked_ns;
-            }
+        if (is_unseen(s, run)) {
+            snprintf(run->state, sizeof run->state, "gone");
+            run->cut = !run->stopped;
+            run->over_ns = s->looked_ns;
+        }
     }
     s->pause_ms = changed ? s->setup.cluster->poll_ms : s->pause_ms * 3 / 2;
     if (s->pause_ms > IDLE_LOOK_MS)
@@ -694,9 +760,8 @@ order_clear(struct order *o)
         submission_free(o->submissions);
         o->submissions = next;
     }
-    jobs_clear(&o->ends);
-    jobs_clear(&o->stops);
-    jobs_clear(&o->kills);
+    for (size_t i = 0; i < CANCELS; i++)
+        jobs_clear(&o->cancels[i]);
     buf_fini(&o->queue);
 }
 
@@ -711,6 +776,7 @@ take_order(struct slurm *s)
         submitted(s, of);
     if (s->order.looks)
         looked(s, &s->order);
+    cancel_again(s, &s->order);
     order_clear(&s->order);
 }
 
@@ -789,7 +855,7 @@ forget_found(struct slurm *s)
         if (words != NULL)
             unlink(words);
         free(words);
-        add_cancel(&s->ends, NULL, id);
+        add_cancel(s, CANCEL_JOB, id);
         if (map_get(&s->batches, &batch, sizeof batch) == NULL) {
             batch_remove(s, batch, "sh");
             batch_remove(s, batch, "id");
@@ -977,22 +1043,19 @@ static void
 find_id(const struct slurm *s, uint64_t batch, const char *queue, char *id,
         size_t size)
 {
-    struct jobs_command name = {0};
-    char *copy = strdup(queue), *line = copy, *end;
+    char *name = name_of(s, batch), *copy = strdup(queue), *line = copy, *end;
 
-    name_job(s, &name, batch);
-    for (; copy != NULL && name.n == 1 && *line != '\0'; line = end) {
+    for (; copy != NULL && name != NULL && *line != '\0'; line = end) {
         struct job_line job;
 
         end = line + strcspn(line, "\n");
         if (*end != '\0')
             *end++ = '\0';
-        if (jobs_line(line, &job) &&
-            strcmp(job.name, strchr(name.words[0], '=') + 1) == 0)
+        if (jobs_line(line, &job) && strcmp(job.name, name) == 0)
             snprintf(id, size, "%.*s", (int)strcspn(job.id, "_"), job.id);
     }
     free(copy);
-    jobs_clear(&name);
+    free(name);
 }
 
 static void
@@ -1236,9 +1299,9 @@ slurm_stop(struct run *base, enum run_stop how)
     if (run->stage == TO_SUBMIT)
         over(run);
     else if (run->stage == RUNS && how == RUN_TERMINATE)
-        add_cancel(&s->stops, "TERM", run->id);
+        add_cancel(s, CANCEL_TERM, run->id);
     else if (run->stage == RUNS)
-        add_cancel(&s->kills, "KILL", run->id);
+        add_cancel(s, CANCEL_KILL, run->id);
     else if (run->stage == QUEUED)
         cancel(run);
     wake_signal(&s->wake);
@@ -1280,6 +1343,11 @@ slurm_end(struct run *base, struct run_end *out, struct err *err)
         memcpy(run->node, o->node, sizeof run->node);
     snprintf(out->place, sizeof out->place, "job %.30s%s%.50s", run->id,
              run->node[0] != '\0' ? " on " : "", run->node);
+    if (o->kind == OUTCOME_LOST && !out->unbegun && rc == 0 && !run->cut &&
+        !run->stopped && !file_has(run->home, TRIAL_WRAPPER_PID))
+        snprintf(o->text, sizeof o->text,
+                 "%.140s: it began nothing; does that node see %.70s?",
+                 out->why, s->folder);
     out->again = !run->stopped && !out->unbegun && (run->cut || o->told);
     if (out->again && run->over_ns == 0)
         cancel(run); /* Slurm does not know yet */
