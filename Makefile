@@ -30,6 +30,7 @@
 #   make bench-store      what a database, pages and tables of results cost
 #   make soak             200,000 trials, as many without a result, and a
 #                         million of a study, and what they leave: TRIALS=N
+#   make soak-slurm       jobs of Slurm, with accidents: ROUNDS=N
 #   make bench-manager    what the manager of trials costs: TRIALS=N
 #   make bench-slurm      jobs of Slurm beside a loop of sbatch: JOBS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
@@ -171,7 +172,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors dist sdist wheel check-wheel deb check-deb
-.PHONY: fuzz fuzzers torture soak bench-guard bench-guard-refresh
+.PHONY: fuzz fuzzers torture soak soak-slurm bench-guard bench-guard-refresh
 .PHONY: all check demo demo-asha demo-slurm demo-study bench bench-log bench-store bench-manager bench-slurm bench-nni bench-quality bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
@@ -348,6 +349,10 @@ torture: setup
 	@scripts/torture $(B) $(SEED)
 
 # SEED=N: others.
+soak-slurm: setup
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@scripts/soak-slurm $(B) $(ROUNDS)
+
 soak-advisors: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) $(B)/tests/unit/run \
 	    $(PLUGIN_SO) $(TEST_SO)

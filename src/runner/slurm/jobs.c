@@ -150,6 +150,13 @@ jobs_run(const struct jobs_command *c, struct buf *out, struct err *err)
     return rc;
 }
 
+bool
+jobs_unreached(const struct err *err)
+{
+    return strstr(err->text, "Unable to contact") != NULL ||
+           strstr(err->text, "timed out") != NULL;
+}
+
 /* ---- submitted ---- */
 
 uint64_t

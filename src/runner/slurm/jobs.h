@@ -30,6 +30,9 @@ void jobs_clear(struct jobs_command *c);
  * has what it said, verbatim (ERR_INPUT), or it could not be started. */
 int jobs_run(const struct jobs_command *c, struct buf *out, struct err *err);
 
+/* Whether that was for want of an answer: its controller may come back. */
+bool jobs_unreached(const struct err *err);
+
 /* The options of sbatch by which all jobs of an experiment are submitted. */
 void jobs_options(struct jobs_command *c, const struct runner_setup *setup,
                   const char *cwd);

@@ -43,6 +43,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@
 /* How long an `exit` may take to be seen once its job is over. */
 #define PATIENCE_MS 2000
 #define PATIENCE_FAR_MS 60000
+#define START_TRIES 10 /* for a controller that does not answer */
+#define START_PAUSE_MS 1000
 #define WORDS_MAX 65536
 
 extern const struct runner_ops runner_slurm;
@@ -976,6 +979,22 @@ open_sources(struct slurm *s, struct err *err)
     return s->errand != NULL ? 0 : -1;
 }
 
+/* Runs a command of the start, for which the controller is waited for a while
+ * where it does not answer. */
+static int
+run_patiently(const struct slurm *s, const struct jobs_command *c,
+              struct buf *out, struct err *err)
+{
+    for (int i = 1; jobs_run(c, out, err) != 0; i++) {
+        if (!jobs_unreached(err) || i == START_TRIES)
+            return -1;
+        if (i == 1)
+            say(s, "tunepipe: warning: %s; asked again", err->text);
+        poll(NULL, 0, START_PAUSE_MS);
+    }
+    return 0;
+}
+
 /* Whether Slurm would take such jobs, before the first trial needs one. */
 static int
 try_options(const struct slurm *s, struct err *err)
@@ -988,12 +1007,14 @@ try_options(const struct slurm *s, struct err *err)
     jobs_options(&c, &s->setup, NULL);
     jobs_add(&c, "--test-only");
     jobs_add(&c, "--wrap=true");
-    rc = jobs_run(&c, &said, err);
+    rc = run_patiently(s, &c, &said, err);
     jobs_clear(&c);
     buf_fini(&said);
-    if (rc != 0) {
+    if (rc != 0 && !jobs_unreached(err)) {
         err_place(err, "trainingService: Slurm would not take its jobs");
         err->code = ERR_CONFIG;
+    } else if (rc != 0) {
+        err->code = ERR_SYSTEM;
     }
     return rc;
 }
@@ -1027,13 +1048,13 @@ slurm_open(struct runner **out, const struct runner_setup *setup,
 
 /* What this user's jobs are, by their ids. */
 static int
-look_now(struct buf *queue, struct err *err)
+look_now(const struct slurm *s, struct buf *queue, struct err *err)
 {
     struct jobs_command look = {0};
     int rc;
 
     jobs_look(&look);
-    rc = jobs_run(&look, queue, err);
+    rc = run_patiently(s, &look, queue, err);
     jobs_clear(&look);
     return rc;
 }
@@ -1145,7 +1166,7 @@ settle_batches(struct slurm *s, struct err *err)
             !number_parse_u64(entry->d_name, len, &number))
             continue;
         if (!looked)
-            rc = look_now(&queue, err);
+            rc = look_now(s, &queue, err);
         looked = true;
         if (rc == 0)
             rc = settle_batch(s, number, buf_text(&queue), err);
