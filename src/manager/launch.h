@@ -38,7 +38,9 @@ struct launch {
     struct trial_needs *needs; /* borrowed */
     bool minimize;             /* the experiment's direction */
     bool lockstep;             /* each intermediate report waits */
-    /* Of the runner, set before it is opened: says a line to the user. */
+    /* Of the runner, set before it is opened: whether it had one before; says a
+     * line to the user. */
+    bool resumes;
     void (*say)(void *ctx, const char *line);
     void *ctx;
 };

@@ -510,6 +510,7 @@ manager_open(struct manager *m, struct err *err)
     hold_standard_streams();
     m->launch.say = say;
     m->launch.ctx = m;
+    m->launch.resumes = m->options->resume != NULL;
     if (allow_files(x, kind, err) != 0 ||
         launch_open(&m->launch, kind, x, err) != 0 ||
         resources_open(&m->resources, wishes_here(m, kind), err) != 0)

@@ -44,7 +44,8 @@ struct runner_setup {
     int64_t grace_ms;           /* between a trial's SIGTERM and its SIGKILL */
     bool synced;                /* what a run leaves is on stable storage */
     uint64_t max_output;        /* bytes of each output of it; 0: no limit */
-    int64_t max_ms;             /* maxTrialDuration; 0: no limit */
+    bool resumes;   /* an experiment that had such a runner before */
+    int64_t max_ms; /* maxTrialDuration; 0: no limit */
     const struct cluster *cluster; /* what its scheduler is asked for */
     const struct wishes *wishes;
     /* Says a line to the user. */

@@ -37,8 +37,8 @@ in_queue() { squeue -h -r -o '%j|%i|%T|%r' | grep "^e-.*$1"; }
 jobs() {
     slurm ', partition: main, cpusPerTask: 1' 'trialConcurrency: 3' \
         'maxTrialNumber: 7' << 'E'
-echo "$SLURM_JOB_ID $SLURM_JOB_PARTITION $SLURM_CPUS_PER_TASK" > where
-cp where "$TUNEPIPE_TRIAL_DIR"
+echo "$SLURM_JOB_ID $SLURM_JOB_PARTITION $SLURM_CPUS_PER_TASK" > \
+    "$TUNEPIPE_TRIAL_DIR/where"
 tunepipe trial report 1
 tunepipe trial report --final "1$TUNEPIPE_TRIAL_ID"
 E

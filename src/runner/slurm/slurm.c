@@ -1036,7 +1036,8 @@ slurm_open(struct runner **out, const struct runner_setup *setup,
                 "trialMemory: auto is not for platform: slurm: expected an "
                 "amount such as 4GB, which each job is given");
     else if (script_init(&s->script, setup, err) == 0 &&
-             try_options(s, err) == 0 && open_sources(s, err) == 0) {
+             (setup->resumes || try_options(s, err) == 0) &&
+             open_sources(s, err) == 0) {
         *out = &s->base;
         return 0;
     }
