@@ -20,6 +20,9 @@
 
 /* DESIGN
  *
+ * A log begins as an empty command.log, which its head replaces when it is on
+ * stable storage.
+ *
  * A sync mark stands behind what it vouches for.  Under SYNC_ALWAYS, and at the
  * end, that is all before it.  Under SYNC_INTERVAL a thread syncs while others
  * are appended; its mark says how far it came.
@@ -185,6 +188,34 @@ begin(struct logwriter *w, const char *head, size_t head_len, struct err *err)
     return logwriter_finish(w, err);
 }
 
+/* Begins under another name in the place of an empty command.log, which is
+ * void: a power cut leaves either, and no head that is not durable. */
+static int
+begin_apart(struct logwriter *w, const char *head, size_t head_len,
+            struct err *err)
+{
+    char *log = file_join(w->folder, LOG_NAME);
+    char *fresh = file_join(w->folder, LOG_NAME ".new");
+    int rc = -1;
+
+    if (log == NULL || fresh == NULL) {
+        err_set(err, ERR_MEMORY, "command log: out of memory");
+    } else {
+        w->io->unlink(fresh);
+        appendfile_close(w->file);
+        w->file = appendfile_create(fresh, w->io, err);
+        if (w->file != NULL && begin(w, head, head_len, err) == 0)
+            rc = w->io->rename(fresh, log) == 0
+                     ? 0
+                     : err_errno(err, ERR_LOG, "%s: cannot replace it", log);
+        if (rc != 0)
+            unlink(fresh);
+    }
+    free(log);
+    free(fresh);
+    return rc;
+}
+
 /* A writer whose files are not open yet. */
 static struct logwriter *
 new_log(const char *folder, const struct logio *io, struct err *err)
@@ -230,15 +261,17 @@ logwriter_create(const char *folder, const char *head, size_t head_len,
                  const struct logio *io, struct err *err)
 {
     struct logwriter *w = new_log(folder, io, err);
+    bool opened, made;
 
     if (w == NULL || folder == NULL)
         return w;
-    if (make_folder(w->folder, err) == 0 &&
-        open_both(w, w->folder, appendfile_create, err) == 0 &&
-        expect_none(w->folder, err) == 0 &&
-        begin(w, head, head_len, err) == 0 && sync_folder(w, err) == 0)
+    opened = make_folder(w->folder, err) == 0 &&
+             open_both(w, w->folder, appendfile_create, err) == 0;
+    made = w->file != NULL;
+    if (opened && expect_none(w->folder, err) == 0 &&
+        begin_apart(w, head, head_len, err) == 0 && sync_folder(w, err) == 0)
         return w;
-    if (w->file != NULL)
+    if (made)
         remove_log(w->folder); /* we have made it, and it was not begun */
     logwriter_free(w);
     return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* synced.so, preloaded: beside each command.log a file command.log.synced tells
- * how much of it was last put on stable storage, in decimal; the same beside
- * results.jsonl and the packs of trials. */
+ * how much of it was last put on stable storage, in decimal, also of one that
+ * had another name then; the same beside results.jsonl and the packs of trials.
+ */
 #include <inttypes.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define BESIDE ".synced"
+#define NEXT_LOG "/command.log.new" /* it becomes one */
 
 static bool
 ends_with(const char *path, size_t len, const char *end)
@@ -33,6 +35,7 @@ tell(int fd, off_t size)
     snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
     len = readlink(at, path, 4096);
     if (len < 0 || (!ends_with(path, (size_t)len, "/command.log") &&
+                    !ends_with(path, (size_t)len, NEXT_LOG) &&
                     !ends_with(path, (size_t)len, "/results.jsonl") &&
                     !ends_with(path, (size_t)len, ".tar.gz")))
         return;
@@ -60,4 +63,24 @@ fdatasync(int fd)
     if (rc == 0 && known == 0 && S_ISREG(st.st_mode))
         tell(fd, st.st_size);
     return rc;
+}
+
+static int
+move(const char *from, const char *to)
+{
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int
+rename(const char *from, const char *to)
+{
+    char told[4096 + sizeof BESIDE], beside[4096 + sizeof BESIDE];
+    int rc = move(from, to);
+
+    if (rc != 0 || !ends_with(from, strlen(from), NEXT_LOG))
+        return rc;
+    snprintf(told, sizeof told, "%s" BESIDE, from);
+    snprintf(beside, sizeof beside, "%s" BESIDE, to);
+    move(told, beside);
+    return 0;
 }
