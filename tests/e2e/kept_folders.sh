@@ -13,7 +13,7 @@
 # takes long
 . "$TP_SOURCE/tests/e2e/lib.sh"
 DATA=$TP_SOURCE/tests/data/folders
-programs='d420e96 ea67f98' # the commits whose programs wrote the folders
+programs='d420e96 ea67f98 e65fa3e' # the commits whose programs wrote the folders
 export TZ=UTC LC_ALL=C
 umask 077 # who resumes a folder wants it written by nobody else
 
@@ -82,6 +82,15 @@ resume_it() {
     return $status
 }
 
+#--- of packs
+
+output() { "$T" trial output "$f" 4; "$T" trial output "$f" 1 --stderr; }
+unpacked() {
+    "$T" unpack "$f" 1 --to unpacked && find unpacked -type f | sort |
+        while read -r file; do cksum "$file"; done
+    rm -rf unpacked
+}
+
 #--- the same in other words, of the folders that are of a state
 
 show() { "$T" show "$f"; }
@@ -139,6 +148,7 @@ of_all='show_all status_now csv metrics report explain replay another_assessor
 another_tuner log fork index'
 of_states='show status trials why log_of_trial explain_json schedule show_json
 trials_json json metrics_json page best best_indexed'
+of_packs='output unpacked'
 # Of these a checksum is kept: they are large, and another verb says the same.
 summed='*/*/log */*/show_json */*/trials_json */*/json */*/metrics_json */*/best
 */*/best_indexed */*/views'
@@ -169,6 +179,7 @@ ask_all() {
         *" $name "*) ;;
         *) ask $of_states ;;
         esac
+        case $name in packed*) ask $of_packs ;; esac
     done
     got=$work/got/$program rows > "$work/got/$program.rows" 2>&1
     for name in $folders; do
@@ -186,13 +197,13 @@ for name in ${KEPT_FOLDERS:-}; do
     for program in $programs; do set -- "$@" "./$program/$name"; done
 done
 unpack expected "$work/expected" && unpack folders "$work" "$@" || exit 1
-turn=0 # both programs wrote the same kinds
+turn=0 # the first two wrote the same kinds
 for program in $programs; do
     sed -i "s|/tmp/x/$program/folders|$work/$program|" \
         "$work/$program"/*/tunepipe-experiments/*/experiment.json
     folders=$(cd "$work/$program" && echo */ | tr -d /)
     case $TP_BUILD:${KEPT_FOLDERS:-} in
-    */asan:) folders=$(printf '%s\n' $folders | awk "NR % 2 == $turn") ;;
+    */asan:) folders=$(printf '%s\n' $folders | awk "(NR + $turn) % 2 == 0") ;;
     esac
     turn=$((turn + 1))
     mkdir -p "$work/got/$program"
@@ -226,7 +237,8 @@ same() {
 
 for program in $programs; do
     # shellcheck disable=SC2086
-    for verb in $of_all tables views $of_states resume_it; do
+    for verb in $of_all tables views $of_states resume_it $(
+        [ $program != e65fa3e ] || echo $of_packs); do
         eval "${program}_$verb() { same $verb; }"
         check "$verb of folders that $program wrote" "${program}_$verb"
     done
