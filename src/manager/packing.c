@@ -139,12 +139,13 @@ packing_hear_end(void *ctx, const struct attempt_end *end)
 
 void
 packing_found(struct packing *p, uint64_t number, uint64_t attempts,
-              bool failed)
+              bool failed, int64_t ago_ns)
 {
-    add_trial(p, &(struct packing_trial){.number = number,
-                                         .attempts = attempts,
-                                         .failed = failed,
-                                         .due_ns = clock_monotonic_ns()});
+    add_trial(p,
+              &(struct packing_trial){.number = number,
+                                      .attempts = attempts,
+                                      .failed = failed,
+                                      .due_ns = clock_monotonic_ns() - ago_ns});
 }
 
 /* What becomes of our files of a trial. */

@@ -84,9 +84,10 @@ void packing_close(struct packing *p);
 
 /* Hears the end of any trial: ctx is the packing. */
 attempt_end_hear packing_hear_end;
-/* The trial ended under an earlier manager, and both witnesses have it. */
+/* The trial ended under an earlier manager, so long ago, and both witnesses
+ * have it. */
 void packing_found(struct packing *p, uint64_t number, uint64_t attempts,
-                   bool failed);
+                   bool failed, int64_t ago_ns);
 
 /* Begins what is due, if nothing is under way; for each turn of the loop. */
 void packing_go(struct packing *p);

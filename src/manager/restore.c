@@ -20,6 +20,7 @@
 
 #include "config/experiment.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/folder.h"
@@ -42,6 +43,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STOP_MAX 65536
@@ -232,6 +234,22 @@ was_paused(const struct restoring *r, const struct earlier_trial *e)
             r->m->checkpoints.n > 0 && is_told_to_pause(r, e));
 }
 
+/* Since when nothing of ours comes into the folder, or goes. */
+static int64_t
+left_ago(const struct manager *m, const struct earlier_trial *e)
+{
+    struct trial t = {.attempt = e->attempt};
+    struct stat st;
+    int64_t ago = 0;
+
+    memcpy(t.id, e->id, sizeof t.id);
+    if (trial_place(&t, m->folder.path, NULL) == 0 && lstat(t.folder, &st) == 0)
+        ago = clock_realtime_ns() -
+              ((int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec);
+    free(t.folder);
+    return ago > 0 ? ago : 0;
+}
+
 /* What is in place of a trial that ended long ago may still be to be packed. */
 static void
 pack_later(struct manager *m, const struct earlier_trial *e)
@@ -240,7 +258,8 @@ pack_later(struct manager *m, const struct earlier_trial *e)
 
     if (e->in_place)
         packing_found(&m->packing, e->number, e->attempt,
-                      trial_is_failure(state) || state == TRIAL_TIMED_OUT);
+                      trial_is_failure(state) || state == TRIAL_TIMED_OUT,
+                      left_ago(m, e));
 }
 
 /* Its end is recorded, and told. */

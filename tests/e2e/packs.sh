@@ -139,6 +139,17 @@ policies() {
 }
 check "what is kept, packed, dropped" policies
 
+# Its time goes on while no manager lives.
+dropped_later() {
+    fates '00000:model 00001:model 00002:model' 'keepTrialFiles: none' \
+        'trialOutput: drop after 2h' || return 1
+    touch -d '3 hours ago' "$dir"/trials/*
+    "$T" resume --max-trials 4 "$dir" > out 2> err || return 1
+    [ ! -e "$dir/trials/00000" ] && [ ! -e "$dir/trials/00002" ] &&
+        [ -e "$dir/trials/00003/model" ]
+}
+check "what is dropped by the manager behind" dropped_later
+
 mistaken() {
     experiment 'maxTrialNumber: 1' 'trialOutput: drop after tomorrow' < /dev/null
     "$T" run e.yml > out 2> err
