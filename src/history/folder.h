@@ -16,7 +16,8 @@
  *   results.jsonl       one line per ended trial, in the order of their ends
  *   interrupted.jsonl   the same of trials that were interrupted, until the
  *                       experiment goes on
- *   summary.json        how it ended; absent until then
+ *   summary.json        how it ended; absent until then; what was counted of
+ *                       the trials: results_note()
  *   budget.json         how long it has run, and may go on: budget.h
  *   control             the socket of a living manager: control/control.h
  *   checkpoints/ID/     see trial/files.h

@@ -14,6 +14,7 @@
 #include "json.h"
 #include "log/log.h"
 #include "manager/parameters.h"
+#include "manager/results.h"
 #include "manager/trial.h"
 
 #include <ctype.h>
@@ -523,6 +524,7 @@ experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
     json_add_number(&w, "duration_s", duration_s);
     json_add_bool(&w, "ok", ok);
     json_add_bool(&w, "over", over);
+    results_note(f->path, &w);
     json_close(&w);
     buf_add_char(&text, '\n');
     rc = buf_check(&text, FOLDER_SUMMARY, err);

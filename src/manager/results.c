@@ -27,9 +27,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NOWHERE SIZE_MAX
+#define NOT_THERE UINT64_MAX
 
 enum kind { TEXT, JSON, NUMBER, COUNT, UNREAD };
 
@@ -329,6 +331,7 @@ struct walk {
     const char *word; /* lines without it are left out; NULL: none are */
     char *texts;      /* of the result that is lent */
     size_t cap, damaged;
+    uint64_t at; /* where the next line begins in results.jsonl */
     bool over;
 };
 
@@ -337,7 +340,10 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct walk *w = ctx;
     struct result one;
+    uint64_t at = w->at;
 
+    if (at != NOT_THERE)
+        w->at += len + 1;
     while (!too_long && w->cap <= len)
         if (grow_next(&w->texts, &w->cap, 1) != 0)
             too_long = true;
@@ -346,7 +352,7 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     if (too_long || read_line(line, len, w->texts, &one) != 0)
         w->damaged++;
     else
-        w->over = !w->take(w->ctx, &one);
+        one.at = at, w->over = !w->take(w->ctx, &one);
 }
 
 static int
@@ -374,6 +380,7 @@ walk(struct walk *w, const char *folder, struct err *err)
 {
     int rc = walk_lines(w, folder, FOLDER_RESULTS, err);
 
+    w->at = NOT_THERE;
     if (rc == 0 && !w->over) /* mostly there is none */
         walk_lines(w, folder, FOLDER_INTERRUPTED, NULL);
     free(w->texts);
@@ -525,6 +532,130 @@ load_part(const struct results *r, const char *name, struct err *err)
     return doc;
 }
 
+/* ---- what was counted when it ended ---- */
+
+#define N_COUNTED 2
+
+static const char *const counted_files[N_COUNTED] = {FOLDER_RESULTS,
+                                                     FOLDER_INTERRUPTED};
+
+static uint64_t
+size_of(const char *folder, const char *name)
+{
+    char *path = file_join(folder, name);
+    struct stat st;
+    bool there = path != NULL && stat(path, &st) == 0;
+
+    free(path);
+    return there ? (uint64_t)st.st_size : 0;
+}
+
+/* What a line is missing for, or what is not there as a rule, is read. */
+static bool
+is_noted(const struct results *r)
+{
+    for (size_t i = 0; i < r->n_best; i++)
+        if (r->best[i].at == NOT_THERE)
+            return false;
+    return r->unended == 0 && r->damaged == 0 && r->n_ended[TRIAL_STATES] == 0;
+}
+
+void
+results_note(const char *folder, struct json_writer *w)
+{
+    struct results *r = results_load(folder, RESULTS_COUNTS, NULL);
+
+    if (r == NULL || !is_noted(r)) {
+        results_free(r);
+        return;
+    }
+    json_open_object(w, "counted");
+    for (size_t i = 0; i < N_COUNTED; i++)
+        json_add_unsigned(w, counted_files[i],
+                          size_of(folder, counted_files[i]));
+    json_open_object(w, "status");
+    for (int i = 0; i < TRIAL_STATES; i++)
+        if (r->n_ended[i] > 0)
+            json_add_unsigned(w, trial_state_name((enum trial_state)i),
+                              r->n_ended[i]);
+    json_close(w);
+    json_open_object(w, "ended_by");
+    for (size_t i = 0; i < RESULTS_INPUTS; i++)
+        json_add_unsigned(w, results_inputs[i], r->n_by[i]);
+    json_close(w);
+    json_add_number(w, "least_budget", r->least_budget);
+    json_open_array(w, "best_at");
+    for (size_t i = 0; i < r->n_best; i++)
+        json_add_unsigned(w, NULL, r->best[i].at);
+    json_close(w);
+    json_close(w);
+    results_free(r);
+}
+
+/* Reads the lines of the best, which begin there. */
+static bool
+read_best(struct results *r, struct jval places)
+{
+    char *path = file_join(r->folder, FOLDER_RESULTS), *line = NULL;
+    FILE *file = path == NULL ? NULL : fopen(path, "re");
+    size_t n = jval_count(places), cap = 0;
+    bool ok = file != NULL && n <= RESULTS_BEST;
+    double value;
+    uint64_t at = 0;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        struct result *best = &r->best[i];
+        ssize_t len = -1;
+
+        if (jval_uint(jval_at(places, i), &at) && at < INT64_MAX &&
+            fseeko(file, (off_t)at, SEEK_SET) == 0)
+            len = getline(&line, &cap, file);
+        ok = len > 0 && results_line(line, (size_t)len - 1, best) == 0;
+        best->at = at;
+        r->n_best += ok;
+        ok = ok && results_value(best, &value);
+    }
+    while (!ok && r->n_best > 0)
+        result_fini(&r->best[--r->n_best]);
+    if (file != NULL)
+        fclose(file);
+    free(line);
+    free(path);
+    return ok;
+}
+
+/* Takes what was counted when it ended, where both files, which are long where
+ * the trials are many, are as long as they were. */
+static bool
+take_counted(struct results *r)
+{
+    struct json *doc = load_part(r, FOLDER_SUMMARY, NULL);
+    struct jval counted, status, by, best, v;
+    uint64_t n;
+    bool ok = doc != NULL && jval_get(json_root(doc), "counted", &counted) &&
+              jval_get(counted, "status", &status) &&
+              jval_get(counted, "ended_by", &by) &&
+              jval_get(counted, "best_at", &best);
+
+    for (size_t i = 0; ok && i < N_COUNTED; i++)
+        ok = jval_get(counted, counted_files[i], &v) && jval_uint(v, &n) &&
+             n == size_of(r->folder, counted_files[i]);
+    ok = ok && read_best(r, best);
+    if (ok) {
+        get_number(counted, "least_budget", &r->least_budget);
+        for (size_t i = 0; i < RESULTS_INPUTS; i++)
+            if (jval_get(by, results_inputs[i], &v) && jval_uint(v, &n))
+                r->n_by[i] = n;
+        for (struct jval_iter it = jval_iter(status); jval_next(&it);)
+            if (jval_uint(it.value, &n)) {
+                r->n_ended[trial_state_of(it.key)] += n;
+                r->n += n;
+            }
+    }
+    json_free(doc);
+    return ok;
+}
+
 struct space *
 results_space(const char *folder)
 {
@@ -636,7 +767,8 @@ results_load(const char *folder, enum results_part part, struct err *err)
     }
     r->least_budget = (double)INFINITY;
     if (load_experiment(r, &forked, err) != 0 ||
-        (part != RESULTS_NONE && count(r, part == RESULTS_ALL, err) != 0))
+        (part != RESULTS_NONE && !(part == RESULTS_COUNTS && take_counted(r)) &&
+         count(r, part == RESULTS_ALL, err) != 0))
         goto fail;
     load_summary(r, forked);
     if (budget_load(&kept, r->folder)) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct err;
+struct json_writer;
 struct space;
 
 /* Its texts lie in `texts`, or are somebody else's. */
@@ -37,6 +38,8 @@ struct result {
                              duration_s */
     const char *from;     /* the trial it went on from; empty: none */
     const char *from_how; /* "promoted" or "cloned"; empty: none */
+    uint64_t at; /* where its line begins in results.jsonl; UINT64_MAX: not
+                    there */
 };
 
 #define RESULTS_BEST 10
@@ -95,6 +98,11 @@ struct results {
 struct results *results_load(const char *folder, enum results_part part,
                              struct err *err);
 void results_free(struct results *r);
+
+/* Adds "counted": what RESULTS_COUNTS tells of a folder in which nothing is to
+ * change any more, and of how many bytes that is true, so that nobody reads
+ * these again; nothing where it is not plain. */
+void results_note(const char *folder, struct json_writer *w);
 
 /* Walks through the lines of the trials, all of which may not be loaded, until
  * take() returns false; the result is lent during the call.  -1: they cannot be

@@ -153,4 +153,61 @@ goes_on() {
 }
 check "resume: the newest, and else what is not over" goes_on
 
+says() {
+    "$T" status "$dir" --json && "$T" status "$dir" && "$T" show "$dir" &&
+        "$T" ls --json tunepipe-experiments | sed 's/"changed_s": [0-9.]*//' &&
+        "$T" report "$dir" --json | sed 's/"read_us": [0-9]*, //'
+}
+
+# as_read WORD...: what was counted at the end of $dir has these words and is
+# what its files tell; a line more is counted, too.
+as_read() {
+    mv "$dir/summary.json" noted && has noted '"counted": {"results.jsonl": ' || return 1
+    for word in "$@"; do
+        has noted "$word" || return 1
+    done
+    sed 's/, "counted": .*/}/' noted > "$dir/summary.json" && says > read.out &&
+        cp noted "$dir/summary.json" && says > noted.out && cmp noted.out read.out || return 1
+    sed -i 's/"best_at": .*/"best_at": []}}/' "$dir/summary.json" && says > taken.out &&
+        has taken.out '"best": null' || return 1
+    cp noted "$dir/summary.json" && cp "$dir/results.jsonl" as_it_was || return 1
+    tail -n 1 as_it_was >> "$dir/results.jsonl" && says > more.out &&
+        n=$(grep -o '"done": [0-9]*' read.out | head -n 1) &&
+        has more.out "\"done\": $((${n#*: } + 1))," && cp as_it_was "$dir/results.jsonl"
+}
+
+counted() {
+    for direction in minimize maximize; do
+        rm -rf tunepipe-experiments
+        experiment "direction: $direction" 'maxTrialNumber: 16' 'onRepeatedFailure: ignore' \
+            "assessor: {plugin: $PLUGINS/stops_at.so, classArgs: {step: 2}}" << 'E'
+case $TUNEPIPE_TRIAL_ID in
+00001) exit 1 ;;
+00002) tunepipe trial report 1; tunepipe trial report 2; exec sleep 1000 ;;
+00003) tunepipe trial kill "$TUNEPIPE_EXPERIMENT_DIR" 3; exec sleep 1000 ;;
+00014) [ -e "$HERE/again" ] || { tunepipe stop "$TUNEPIPE_EXPERIMENT_DIR"; exec sleep 1000; } ;;
+esac
+tunepipe trial report --final $((1$TUNEPIPE_TRIAL_ID * 7 % 5))
+E
+        run 1 && as_read '"interrupted": 1' '"cancelled": 1' '"stopped": 1' '"failed": 1' &&
+            touch again && resume 0 && as_read '"user": 1' '"succeeded": 13' &&
+            rm again && lacks noted 'interrupted":' || return 1
+    done
+}
+check "what is counted at the end is what there is" counted
+
+# Of trials with budgets those are compared that had most.
+counted_with_budgets() {
+    experiment 'maxTrialNumber: 9' 'tuner: {name: asha, classArgs: {max_budget: 9,
+        type: promotion, searcher: random}}' << 'E'
+step=$TUNEPIPE_STEP
+while step=$((step + 1)); do
+    tunepipe trial report --sync "$TUNEPIPE_PARAM_x" || exit 0
+    echo > s && tunepipe trial checkpoint save s
+done
+E
+    run 0 && as_read '"paused": ' '"least_budget": 1.0'
+}
+check "what is counted of trials with budgets" counted_with_budgets
+
 finish
