@@ -47,6 +47,16 @@ find_key(struct field *fields, size_t n, size_t *start,
     return text.failed ? NULL : find(fields, n, start, decoded, text.len);
 }
 
+/* Steps over it where it stands at once, as it mostly does, without a token. */
+static bool
+step_over(struct scan *s, char mark)
+{
+    if (s->at == s->len || s->text[s->at] != mark)
+        return false;
+    s->at++;
+    return true;
+}
+
 /* Reads a key, its colon and its value. */
 static bool
 read_member(struct scan *s, const struct scan_token *key, struct field *fields,
@@ -60,8 +70,7 @@ read_member(struct scan *s, const struct scan_token *key, struct field *fields,
         return false;
     }
     field = find_key(fields, n, start, key);
-    t = scan_next(s);
-    if (t.type != SCAN_COLON) {
+    if (!step_over(s, ':') && (t = scan_next(s)).type != SCAN_COLON) {
         scan_refuse(s, &t, "expected ':'");
         return false;
     }
@@ -87,6 +96,8 @@ read_members(struct scan *s, struct field *fields, size_t n)
     for (;; t = scan_next(s)) {
         if (!read_member(s, &t, fields, n, &start))
             return false;
+        if (step_over(s, ','))
+            continue;
         t = scan_next(s);
         if (t.type == SCAN_CLOSE_OBJECT)
             return true;

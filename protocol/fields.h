@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fields.h - the few members of a JSON object that a command is interested in,
- * found in one pass over the text and without a tree.  Internal to protocol/.
- * Any thread. */
+ * found in one pass over the text and without a tree.  For protocol/, and
+ * history/, which reads the most.  Any thread. */
 #ifndef PROTOCOL_FIELDS_H
 #define PROTOCOL_FIELDS_H
 

@@ -241,7 +241,7 @@ number_parse_u64(const char *text, size_t len, uint64_t *out)
     for (size_t i = 0; i < len; i++) {
         unsigned digit = (unsigned)(text[i] - '0');
 
-        if (digit > 9 || v > (UINT64_MAX - digit) / 10)
+        if (digit > 9 || (i >= 19 && v > (UINT64_MAX - digit) / 10))
             return false;
         v = v * 10 + digit;
     }

@@ -21,6 +21,7 @@
 #include "core/number.h"
 #include "core/pack.h"
 #include "log/log.h"
+#include "fields.h"
 #include "frame.h"
 #include "history/folder.h"
 #include "log/record.h"
@@ -72,6 +73,7 @@ struct history_reader {
     struct idset over;      /* trials that have ended, by their numbers */
     struct map over_named;  /* ended trials without a number, by their names */
     unsigned left_out;      /* kinds of facts that are not wanted, a bit each */
+    bool plain;             /* no tree is wanted: history_read_plainly() */
     /* Where the last gap began and ended; 0: there is none. */
     int64_t gone_us, resumed_us;
     off_t results_at; /* where to read on in results.jsonl */
@@ -81,6 +83,7 @@ struct history_reader {
     size_t n_facts, n_given;
     /* what the last facts lent */
     struct json *doc;
+    struct buf texts; /* of a note that was read plainly */
     struct command *cmd;
     struct trial *ended;
     struct history_suggestion added;
@@ -176,12 +179,11 @@ add(struct history_reader *h, const char *job)
 static bool
 number_of(const char *job, uint64_t *out)
 {
-    char ours[24];
+    size_t len = strlen(job);
 
-    if (!number_parse_u64(job, strlen(job), out) || *out > OVER_MAX)
-        return false;
-    snprintf(ours, sizeof ours, "%05" PRIu64, *out);
-    return strcmp(job, ours) == 0;
+    /* as "%05" writes it */
+    return len >= 5 && (len == 5 || job[0] != '0') &&
+           number_parse_u64(job, len, out) && *out <= OVER_MAX;
 }
 
 static bool
@@ -235,18 +237,21 @@ name(struct history_reader *h, struct trial *t, char *id, enum rank rank)
 static int
 id_text(const struct parameter_id *id, char **out)
 {
+    char number[24];
     struct buf b;
 
     *out = NULL;
     if (id->kind == PARAMETER_NONE)
         return 0;
-    buf_init(&b, ID_MAX);
-    if (id->kind == PARAMETER_NUMBER)
-        buf_printf(&b, "%" PRIu64, id->number);
-    else
+    if (id->kind == PARAMETER_NUMBER) {
+        *number_write_u64(number, id->number) = '\0';
+        *out = strdup(number);
+    } else {
+        buf_init(&b, ID_MAX);
         json_write_string(&b, id->label, strlen(id->label));
-    *out = b.failed ? NULL : strdup(buf_text(&b));
-    buf_fini(&b);
+        *out = b.failed ? NULL : strdup(buf_text(&b));
+        buf_fini(&b);
+    }
     return *out == NULL ? -1 : 0;
 }
 
@@ -481,13 +486,19 @@ queue(struct history_reader *h, enum history_kind kind, const char *job,
     return f;
 }
 
+static struct jval
+object_of(const struct history_reader *h)
+{
+    return h->doc == NULL ? (struct jval){NULL} : json_root(h->doc);
+}
+
 static struct history_fact *
 queue_object(struct history_reader *h, enum history_kind kind, const char *job,
              const struct trial *t)
 {
     struct history_fact *f = queue(h, kind, job, t);
 
-    f->object = json_root(h->doc);
+    f->object = object_of(h);
     return f;
 }
 
@@ -543,24 +554,118 @@ parse_payload(struct history_reader *h, struct err *err)
     return why.code == ERR_MEMORY ? no_memory(err) : 0;
 }
 
+/* Finds the members in the record's payload without a tree, where it is wanted
+ * so, and it holds what the tree would. */
+static bool
+read_plainly(const struct history_reader *h, struct field *fields, size_t n)
+{
+    return h->plain &&
+           fields_read(h->record.payload + CODE_SIZE, h->record.len - CODE_SIZE,
+                       JSON_STRICT, fields, n, NULL) == 0;
+}
+
+/* Whether it is written as it would be anew. */
+static bool
+is_plain_number(const struct field *f)
+{
+    return f->t.type == SCAN_NUMBER && f->t.len < 19 && f->t.text[0] != '-' &&
+           scan_is_integer(&f->t);
+}
+
+static bool
+is_plain_text(const struct field *f)
+{
+    return f->t.type == SCAN_STRING && !f->t.escaped;
+}
+
 /* ---- notes ---- */
 
+struct note {
+    const char *event, *job; /* "": none */
+    const char *status;
+    uint64_t attempt;
+    bool begins; /* a trial: that says of which parameters */
+    char *id;    /* JSON text; owned; NULL: none */
+};
+
+static bool
+begins(const struct note *n)
+{
+    return n->job[0] != '\0' && (strcmp(n->event, "preparing") == 0 ||
+                                 strcmp(n->event, "started") == 0);
+}
+
+static bool
+read_plain_note(struct history_reader *h, struct note *out)
+{
+    enum { EVENT, JOB, ID, ATTEMPT, STATUS, N };
+    struct field f[N] = {[EVENT] = FIELD("event"),
+                         [JOB] = FIELD("trial_job_id"),
+                         [ID] = FIELD("parameter_id"),
+                         [ATTEMPT] = FIELD("attempt"),
+                         [STATUS] = FIELD("status")};
+    char *to;
+
+    if (!read_plainly(h, f, N) || !is_plain_text(&f[EVENT]) ||
+        !is_plain_text(&f[JOB]) || !is_plain_number(&f[ID]) ||
+        !is_plain_number(&f[ATTEMPT]) ||
+        !(f[STATUS].t.type == SCAN_END || is_plain_text(&f[STATUS])))
+        return false;
+    buf_clear(&h->texts);
+    to = buf_reserve(&h->texts, h->record.len + 1);
+    if (to == NULL)
+        return false;
+    scan_uint(&f[ATTEMPT].t, &out->attempt);
+    out->event = field_copy(&f[EVENT], &to, NULL);
+    out->job = field_copy(&f[JOB], &to, NULL);
+    if (f[STATUS].t.type != SCAN_END)
+        out->status = field_copy(&f[STATUS], &to, NULL);
+    out->begins = begins(out);
+    if (out->begins)
+        out->id = strndup(f[ID].t.text, f[ID].t.len);
+    return !out->begins || out->id != NULL;
+}
+
+/* 1: it is read; 0: it is no JSON. */
+static int
+read_note(struct history_reader *h, struct note *out, struct err *err)
+{
+    struct jval root, v;
+    int rc;
+
+    *out = (struct note){.status = ""};
+    if (read_plain_note(h, out))
+        return 1;
+    rc = parse_payload(h, err);
+    if (rc != 1)
+        return rc;
+    root = json_root(h->doc);
+    out->event = jval_text_of(root, "event");
+    out->job = jval_text_of(root, "trial_job_id");
+    out->status = jval_text_of(root, "status");
+    if (jval_get(root, "attempt", &v))
+        jval_uint(v, &out->attempt);
+    out->begins = begins(out);
+    if (out->begins && jval_get(root, "parameter_id", &v) &&
+        (out->id = jval_copy_text(v)) == NULL)
+        return no_memory(err);
+    return 1;
+}
+
+/* Takes `id`. */
 static int
 take_begin(struct history_reader *h, const char *job, uint64_t number,
-           const char *event, struct err *err)
+           const char *event, char *id, struct err *err)
 {
     struct trial *t = find(h, job);
     struct history_attempt *a;
     struct history_fact *f;
-    char *id = NULL;
     bool is_new;
-    struct jval v;
 
-    if (t == NULL && (t = add(h, job)) == NULL)
+    if (t == NULL && (t = add(h, job)) == NULL) {
+        free(id);
         return no_memory(err);
-    if (jval_get(json_root(h->doc), "parameter_id", &v) &&
-        (id = jval_copy_text(v)) == NULL)
-        return no_memory(err);
+    }
     a = &t->seen.attempt;
     is_new = is_new_attempt(t, number);
     /* it has ended, or a later one has begun: this one is over */
@@ -591,12 +696,10 @@ take_begin(struct history_reader *h, const char *job, uint64_t number,
 
 static int
 take_exit(struct history_reader *h, const char *job, uint64_t number,
-          struct err *err)
+          const char *status, struct err *err)
 {
     struct trial *t = find(h, job);
     struct history_fact *f;
-    const char *status;
-    struct jval v;
 
     if (t == NULL && !is_over(h, job)) {
         t = add(h, job); /* the trial began in a segment that was dropped */
@@ -608,36 +711,26 @@ take_exit(struct history_reader *h, const char *job, uint64_t number,
         queue_object(h, HISTORY_NOTE, job, t)->event = "exited";
         return 0;
     }
-    if (!jval_get(json_root(h->doc), "status", &v) ||
-        !jval_string(v, &status, NULL))
-        status = "";
     f = close_attempt(h, t, status, h->record.time_us);
-    f->object = json_root(h->doc);
+    f->object = object_of(h);
     return 0;
 }
 
 static int
 take_note(struct history_reader *h, struct err *err)
 {
-    const char *event, *job;
-    uint64_t number = 0;
-    struct jval root, v;
-    int rc = parse_payload(h, err);
+    struct note n;
+    int rc = read_note(h, &n, err);
 
     if (rc != 1)
         return rc;
-    root = json_root(h->doc);
-    event = jval_text_of(root, "event");
-    job = jval_text_of(root, "trial_job_id");
-    if (jval_get(root, "attempt", &v))
-        jval_uint(v, &number);
-    if (job[0] != '\0' &&
-        (strcmp(event, "preparing") == 0 || strcmp(event, "started") == 0))
-        return take_begin(h, job, number, event, err);
-    if (job[0] != '\0' && strcmp(event, "exited") == 0)
-        return take_exit(h, job, number, err);
-    queue_object(h, HISTORY_NOTE, job[0] != '\0' ? job : NULL, find(h, job))
-        ->event = event;
+    if (n.begins)
+        return take_begin(h, n.job, n.attempt, n.event, n.id, err);
+    if (n.job[0] != '\0' && strcmp(n.event, "exited") == 0)
+        return take_exit(h, n.job, n.attempt, n.status, err);
+    queue_object(h, HISTORY_NOTE, n.job[0] != '\0' ? n.job : NULL,
+                 find(h, n.job))
+        ->event = n.event;
     return 0;
 }
 
@@ -784,18 +877,39 @@ take_end(struct history_reader *h, struct err *err)
 
 /* ---- what the sides say ---- */
 
+/* One that goes on from no other trial. */
+static bool
+read_plain_suggestion(const struct history_reader *h,
+                      struct history_suggestion *s)
+{
+    enum { ID, PARAMETERS, FROM, N };
+    struct field f[N] = {[ID] = FIELD("parameter_id"),
+                         [PARAMETERS] = FIELD("parameters"),
+                         [FROM] = FIELD("resume_from")};
+
+    if (!read_plainly(h, f, N) || !is_plain_number(&f[ID]) ||
+        f[PARAMETERS].t.type != SCAN_OPEN_OBJECT || f[FROM].t.type != SCAN_END)
+        return false;
+    s->id = strndup(f[ID].t.text, f[ID].t.len);
+    s->parameters = strndup(f[PARAMETERS].t.text, f[PARAMETERS].t.len);
+    if (s->id != NULL && s->parameters != NULL)
+        return true;
+    suggestion_clear(s);
+    return false;
+}
+
 static int
 take_suggestion(struct history_reader *h, struct err *err)
 {
-    struct history_suggestion *s, *before;
-    int rc = parse_payload(h, err);
+    struct history_suggestion *s = calloc(1, sizeof *s), *before;
+    int rc = 0;
 
-    if (rc != 1)
-        return rc;
-    s = calloc(1, sizeof *s);
     if (s == NULL)
         return no_memory(err);
-    rc = suggestion_fill(s, json_root(h->doc));
+    if (!read_plain_suggestion(h, s)) {
+        rc = parse_payload(h, err);
+        rc = rc == 1 ? suggestion_fill(s, json_root(h->doc)) : rc < 0 ? rc : 1;
+    }
     if (rc == 0 && s->parameters == NULL)
         rc = 1;
     if (rc == 0) {
@@ -927,6 +1041,12 @@ history_leave_out(struct history_reader *h, unsigned kinds)
     h->left_out = kinds;
 }
 
+void
+history_read_plainly(struct history_reader *h)
+{
+    h->plain = true;
+}
+
 static void
 forget_lent(struct history_reader *h)
 {
@@ -1036,6 +1156,8 @@ history_new(struct err *err)
 
     if (h == NULL)
         no_memory(err);
+    else
+        buf_init(&h->texts, SIZE_MAX / 2);
     return h;
 }
 
@@ -1076,6 +1198,7 @@ history_close(struct history_reader *h)
     if (h == NULL)
         return;
     forget_lent(h);
+    buf_fini(&h->texts);
     for (size_t at = 0; (s = map_next(&h->suggested, &at)) != NULL;)
         suggestion_drop(s);
     for (size_t at = 0; (t = map_next(&h->trials, &at)) != NULL;)

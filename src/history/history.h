@@ -171,6 +171,11 @@ int history_take(struct history_reader *h, const struct record *record,
  * tell of trials is not known.  Without SUGGESTED no start is dated back. */
 void history_leave_out(struct history_reader *h, unsigned kinds);
 
+/* For whoever needs of notes and suggestions no more than what the facts say:
+ * most have no object then, and parameters are spelled as in the log; that
+ * takes half the time. */
+void history_read_plainly(struct history_reader *h);
+
 /* 1: *fact is the next fact; 0: there are no more (a tail that is cut off may
  * still be completed); -1: the log is damaged (ERR_LOG), or out of memory.
  * Each record gives at least one fact. */

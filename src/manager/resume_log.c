@@ -308,6 +308,8 @@ resume_log_load(struct resume_log *log, const char *folder, struct err *err)
     struct history_fact fact;
     int rc = h == NULL ? -1 : 1;
 
+    if (h != NULL)
+        history_read_plainly(h);
     while (rc == 1 && (rc = history_next(h, &fact, err)) == 1)
         resume_log_add(log, &fact);
     history_close(h);
