@@ -287,6 +287,7 @@ read_row(const struct reading *r, struct sql_query *q, struct result *out,
     const char *seed = s->text(q, 2, NULL);
 
     *out = (struct result){
+        .place = "", /* which has no column */
         .has_value = s->type(q, 6) != SQL_NULL,
         .value = s->real(q, 6),
         .has_latest = s->type(q, 7) != SQL_NULL,
