@@ -489,7 +489,9 @@ queue(struct history_reader *h, enum history_kind kind, const char *job,
 static struct jval
 object_of(const struct history_reader *h)
 {
-    return h->doc == NULL ? (struct jval){NULL} : json_root(h->doc);
+    if (h->doc == NULL)
+        return (struct jval){NULL};
+    return json_root(h->doc);
 }
 
 static struct history_fact *
