@@ -12,7 +12,8 @@ if why=$(slurm_lacks); then
 fi
 cd "$work" && PATH=$PATH:/usr/sbin:/sbin || exit 1
 trap 'slurm_end; clean' EXIT
-slurm_begin 4 'SlurmdTimeout=5' || { echo "FAILED slurm comes up"; exit 1; }
+slurm_begin 4 'SlurmdTimeout=5' 'MaxArraySize=4' ||
+    { echo "FAILED slurm comes up"; exit 1; }
 
 # slurm LINE... < TRIAL: e.yml of trials as jobs, which are asked about often.
 slurm() {
@@ -60,15 +61,43 @@ check "jobs" jobs
 # What stands in shells between quotes reaches the trial as it is.
 quotes() {
     slurm '' 'maxTrialNumber: 1' \
-        "searchSpace: {t: {_type: choice, _value: [\"it's \$(x) \\\\ \\\"\\\\n\\\"\"]}}" << 'E'
+        "searchSpace: {t: {_type: choice, _value: [\"it's \$(x) \\\\ \\\"\\\\n\\\"\\r\\n\"]}}" << 'E'
 printf '%s' "$TUNEPIPE_PARAM_t" > "$TUNEPIPE_TRIAL_DIR/text"
 tunepipe trial report --final 1
 E
     A="it's \$HOME \\ " run 0 || return 1
-    [ "$(cat "$dir/trials/00000/text")" = 'it'\''s $(x) \ "\n"' ] ||
+    printf 'it'\''s $(x) \\ "\\n"\r\n' | cmp - "$dir/trials/00000/text" ||
         fail "$(cat "$dir/trials/00000/text")"
 }
 check "parameters in quotes" quotes
+
+# Slurm here takes no arrays of more than four: fewer are submitted together.
+arrays() {
+    slurm '' 'trialConcurrency: 9' 'maxTrialNumber: 9' << 'E'
+echo "$SLURM_ARRAY_JOB_ID" > "$TUNEPIPE_TRIAL_DIR/array"
+tunepipe trial report --final 1
+E
+    run 0 && is_over && has err 'Invalid job array specification' || return 1
+    grep -q . "$dir"/trials/*/array || fail "no arrays at all"
+}
+check "arrays" arrays
+
+# What scancel cannot do for want of a controller it does later.
+cancelled_late() {
+    mkdir path && cat > path/scancel << 'E'
+#!/bin/sh
+[ ! -e failed ] || PATH=${PATH#*:} exec scancel "$@"
+echo "scancel: error: Unable to contact slurm controller" | tee failed >&2
+exit 1
+E
+    chmod +x path/scancel
+    slurm '' 'maxTrialNumber: 1' 'maxTrialDuration: 0.1s' << 'E'
+exec sleep 1000
+E
+    PATH=$PWD/path:$PATH run 1 && is_over && [ -e failed ] &&
+        terminated "$dir/trials/00000"
+}
+check "a trial is stopped late" cancelled_late
 
 # The assessor's word, and the user's, reach a node by Slurm.
 stopped() {
@@ -199,11 +228,13 @@ E
 }
 check "a manager is killed" adopted
 
-# Between sbatch and the note of what it said: the job is found by its name.
+# Between sbatch and the note of what it said: the job is found, and not another
+# one of its name.
 unnoted() {
     slurm '' 'maxTrialNumber: 1' << 'E'
 echo x >> "$HERE/begun"
 rm -f "$TUNEPIPE_EXPERIMENT_DIR"/jobs/*.id
+sbatch -J "$(squeue -h -j "$SLURM_JOB_ID" -o %j)" -o /dev/null --wrap=true
 kill -KILL "$(cat "$HERE/pid")"
 until grep -q resumed "$HERE/out"; do sleep 0.05; done
 tunepipe trial report --final 1

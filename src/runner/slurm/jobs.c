@@ -228,17 +228,13 @@ jobs_look(struct jobs_command *c)
     jobs_add(c, "--me");
     jobs_add(c, "--array");
     jobs_add(c, "--states=all");
-    jobs_add(c, "--format=%%i|%%T|%%r|%%N|%%j");
+    jobs_add(c, "--format=%%i|%%T|%%r|%%N|%%o");
 }
 
 void
 jobs_find(struct jobs_command *c, const char *name)
 {
-    jobs_add(c, "squeue");
-    jobs_add(c, "--noheader");
-    jobs_add(c, "--me");
-    jobs_add(c, "--states=all");
-    jobs_add(c, "--format=%%F");
+    jobs_look(c);
     jobs_add(c, "--name=%s", name);
 }
 

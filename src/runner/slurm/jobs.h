@@ -43,7 +43,7 @@ uint64_t jobs_minutes(const struct runner_setup *setup);
 /* All jobs of the user, those that ended of late, too: a line each for
  * jobs_line().  */
 void jobs_look(struct jobs_command *c);
-/* The numbers of those with this name, a line each. */
+/* Those of this name alone. */
 void jobs_find(struct jobs_command *c, const char *name);
 
 enum job_stage {
@@ -55,7 +55,7 @@ enum job_stage {
 
 /* What a line tells; the texts borrow. */
 struct job_line {
-    const char *id, *state, *reason, *node, *name;
+    const char *id, *state, *reason, *node, *script;
     enum job_stage stage;
 };
 

@@ -40,6 +40,11 @@ take_script(struct script *s, const char *text, const char *path,
 {
     const char *at = find_command(text);
 
+    if (strstr(text, "\r\n") != NULL)
+        return err_set(err, ERR_CONFIG,
+                       "%s: its lines end with CR LF, which sbatch does not "
+                       "take: expected LF (sed -i 's/\\r$//' %s)",
+                       path, path);
     if (at == NULL)
         return err_set(err, ERR_CONFIG,
                        "%s: expected a line that is " COMMAND
@@ -90,6 +95,7 @@ script_fini(struct script *s)
 
 /* ---- of one trial ---- */
 
+/* sbatch refuses a script that has a CR before an LF anywhere. */
 static void
 add_quoted(struct buf *b, const char *text)
 {
@@ -97,6 +103,8 @@ add_quoted(struct buf *b, const char *text)
     for (; *text != '\0'; text++)
         if (*text == '\'')
             buf_add_text(b, "'\\''");
+        else if (text[0] == '\r' && text[1] == '\n')
+            buf_add_text(b, "'\"$(printf '\\r')\"'");
         else
             buf_add_char(b, *text);
     buf_add_char(b, '\'');

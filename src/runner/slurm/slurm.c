@@ -12,10 +12,10 @@
  *   N.id   what sbatch answered
  *   N.out  what Slurm said to the job, of an array's N.INDEX.out
  *
- * A job's name tells experiment and batch, so that one which was submitted by a
- * manager that died before it read the answer is found.  The script becomes the
- * wrapper (trial/files.h), the batch step's only process, to which Slurm's
- * signals go.
+ * The path of its script tells a job's batch, so that one which was submitted
+ * by a manager that died before it read the answer is found; no number of a
+ * batch comes again while Slurm knows of it.  The script becomes the wrapper
+ * (trial/files.h), the batch step's only process, to which Slurm's signals go.
  *
  * Slurm's commands take their time, and more where its controller is down: a
  * thread runs them, one order at a time; what is wanted meanwhile is the next
@@ -55,6 +55,7 @@
 
 #define JOBS_FOLDER "jobs"
 #define BATCH_MAX 200
+#define SUBMIT_MAX 20 /* batches in one order: others wait for their turn */
 #define MARK "# tunepipe " /* of a line that says whose a job is */
 #define QUEUE_MAX ((size_t)64 << 20)
 #define IDLE_LOOK_MS 30000
@@ -105,8 +106,9 @@ enum cancel { CANCEL_TERM, CANCEL_KILL, CANCEL_JOB, CANCELS };
 struct submission {
     struct submission *next;
     struct jobs_command command;
-    char *name; /* the job's */
+    char *name, *script; /* the job's */
     uint64_t batch;
+    size_t runs;
     char *id_file;
     char id[32];
     struct err err; /* code: none where it was taken */
@@ -133,6 +135,7 @@ struct slurm {
     int64_t touched_ns; /* and when we last touched it */
     const char *name;   /* the experiment's, in that of jobs */
     uint64_t next_batch;
+    size_t batch_max;   /* runs in one; less behind an array that was refused */
     struct map batches; /* by number */
     struct map by_id;   /* runs by their jobs */
     struct map found;   /* at the start: jobs by their homes */
@@ -191,12 +194,23 @@ is_queued(struct submission *of)
 {
     struct jobs_command look = {0};
     struct buf answer;
-    bool found;
+    char *line, *end;
+    bool found = false;
 
     buf_init(&answer, QUEUE_MAX);
     jobs_find(&look, of->name);
-    found =
-        jobs_run(&look, &answer, NULL) == 0 && take_id(of, buf_text(&answer));
+    if (jobs_run(&look, &answer, NULL) != 0)
+        buf_clear(&answer);
+    for (line = (char *)buf_text(&answer); *line != '\0' && !found;
+         line = end) {
+        struct job_line job;
+
+        end = line + strcspn(line, "\n");
+        if (*end != '\0')
+            *end++ = '\0';
+        found = jobs_line(line, &job) && strcmp(job.script, of->script) == 0 &&
+                take_id(of, job.id);
+    }
     jobs_clear(&look);
     buf_fini(&answer);
     return found;
@@ -234,7 +248,7 @@ work(void *ctx)
 
         o->again[i] = o->cancels[i].n > 0 &&
                       jobs_run(&o->cancels[i], &said, &err) != 0 &&
-                      strstr(err.text, "Invalid job id") == NULL;
+                      jobs_unreached(&err);
     }
     buf_fini(&said);
     if (o->looks) {
@@ -390,6 +404,7 @@ submission_free(struct submission *of)
         return;
     jobs_clear(&of->command);
     free(of->name);
+    free(of->script);
     free(of->id_file);
     free(of);
 }
@@ -398,28 +413,26 @@ static struct submission *
 describe_batch(const struct slurm *s, uint64_t batch, size_t n)
 {
     struct submission *of = calloc(1, sizeof *of);
-    char *script = batch_path(s, batch, "sh");
 
-    if (of == NULL || script == NULL) {
-        free(of);
-        free(script);
+    if (of == NULL)
+        return NULL;
+    of->batch = batch;
+    of->runs = n;
+    of->script = batch_path(s, batch, "sh");
+    of->id_file = batch_path(s, batch, "id");
+    of->name = name_of(s, batch);
+    if (of->script == NULL || of->id_file == NULL || of->name == NULL) {
+        submission_free(of);
         return NULL;
     }
-    of->batch = batch;
-    of->id_file = batch_path(s, batch, "id");
     jobs_options(&of->command, &s->setup, NULL);
-    of->name = name_of(s, batch);
-    jobs_add(&of->command, "--job-name=%s", of->name != NULL ? of->name : "");
+    jobs_add(&of->command, "--job-name=%s", of->name);
     if (n > 1)
         jobs_add(&of->command, "--array=0-%zu", n - 1);
     jobs_add(&of->command, "--output=%s/%llu.%sout", s->jobs,
              (unsigned long long)batch, n > 1 ? "%a." : "");
-    jobs_add(&of->command, "%s", script);
-    free(script);
-    if (of->id_file != NULL && of->name != NULL)
-        return of;
-    submission_free(of);
-    return NULL;
+    jobs_add(&of->command, "%s", of->script);
+    return of;
 }
 
 /* ---- news ---- */
@@ -479,7 +492,7 @@ gather(struct slurm *s, struct link **first)
     while (at != NULL && ((struct slurm_run *)at->of)->stage != TO_SUBMIT)
         at = at->next;
     *first = at;
-    for (; at != NULL && n < BATCH_MAX; at = at->next, n++) {
+    for (; at != NULL && n < s->batch_max; at = at->next, n++) {
         struct slurm_run *run = at->of;
 
         if (run->stage != TO_SUBMIT)
@@ -536,7 +549,7 @@ submit_all(struct slurm *s)
     struct link *first;
     size_t n;
 
-    while ((n = gather(s, &first)) > 0)
+    for (int i = 0; i < SUBMIT_MAX && (n = gather(s, &first)) > 0; i++)
         if (begin_batch(s, first, n, &err) != 0) {
             for (; n > 0; n--, first = first->next)
                 refuse(first->of, err.text);
@@ -646,12 +659,11 @@ static void
 submitted(struct slurm *s, const struct submission *of)
 {
     struct batch *b = map_get(&s->batches, &of->batch, sizeof of->batch);
-    bool array = false;
     struct link *at, *next;
 
-    for (at = s->runs.first; at != NULL; at = at->next)
-        array |= ((struct slurm_run *)at->of)->batch == b &&
-                 ((struct slurm_run *)at->of)->index > 0;
+    /* Slurm, or the user's account, may have room for some of them. */
+    if (of->err.code != ERR_NONE && of->runs > 1)
+        s->batch_max = of->runs / 2;
     for (at = b != NULL ? s->runs.first : NULL; at != NULL; at = next) {
         struct slurm_run *run = at->of;
 
@@ -662,7 +674,7 @@ submitted(struct slurm *s, const struct submission *of)
             refuse(run, of->err.text);
             continue;
         }
-        note_job(s, run, of->id, array);
+        note_job(s, run, of->id, of->runs > 1);
         run->stage = QUEUED;
         if (run->stopped)
             cancel(run);
@@ -1031,6 +1043,7 @@ slurm_open(struct runner **out, const struct runner_setup *setup,
     s->base.fd = s->timer_fd = s->wake.fd = -1;
     s->setup = *setup;
     s->pause_ms = setup->cluster->poll_ms;
+    s->batch_max = BATCH_MAX;
     if (setup->wishes->memory_auto)
         err_set(err, ERR_CONFIG,
                 "trialMemory: auto is not for platform: slurm: expected an "
@@ -1060,24 +1073,36 @@ look_now(const struct slurm *s, struct buf *queue, struct err *err)
     return rc;
 }
 
-/* The job of a batch whose number nobody wrote down, by its name. */
+/* The jobs of earlier managers are known by their scripts, those that have
+ * ended for some minutes: `id` becomes that of the batch, and no number of one
+ * is given again. */
 static void
-find_id(const struct slurm *s, uint64_t batch, const char *queue, char *id,
+find_id(struct slurm *s, uint64_t batch, const char *queue, char *id,
         size_t size)
 {
-    char *name = name_of(s, batch), *copy = strdup(queue), *line = copy, *end;
+    size_t folder = strlen(s->jobs);
+    char *copy = strdup(queue), *line = copy, *end;
 
-    for (; copy != NULL && name != NULL && *line != '\0'; line = end) {
+    for (; copy != NULL && *line != '\0'; line = end) {
         struct job_line job;
+        uint64_t number;
 
         end = line + strcspn(line, "\n");
         if (*end != '\0')
             *end++ = '\0';
-        if (jobs_line(line, &job) && strcmp(job.name, name) == 0)
+        if (!jobs_line(line, &job) ||
+            strncmp(job.script, s->jobs, folder) != 0 ||
+            job.script[folder] != '/' ||
+            !number_parse_u64(job.script + folder + 1,
+                              strspn(job.script + folder + 1, "0123456789"),
+                              &number))
+            continue;
+        if (number >= s->next_batch)
+            s->next_batch = number + 1;
+        if (number == batch)
             snprintf(id, size, "%.*s", (int)strcspn(job.id, "_"), job.id);
     }
     free(copy);
-    free(name);
 }
 
 static void
@@ -1153,12 +1178,14 @@ settle_batches(struct slurm *s, struct err *err)
     DIR *all = opendir(s->jobs);
     struct dirent *entry;
     struct buf queue;
-    bool looked = false;
-    int rc = 0;
+    int rc;
 
     if (all == NULL)
         return err_errno(err, ERR_SYSTEM, "%s: cannot read", s->jobs);
     buf_init(&queue, QUEUE_MAX);
+    rc = look_now(s, &queue, err);
+    if (rc == 0)
+        find_id(s, UINT64_MAX, buf_text(&queue), NULL, 0);
     while (rc == 0 && (entry = readdir(all)) != NULL) {
         size_t len = strspn(entry->d_name, "0123456789");
         uint64_t number;
@@ -1166,11 +1193,7 @@ settle_batches(struct slurm *s, struct err *err)
         if (strcmp(entry->d_name + len, ".sh") != 0 ||
             !number_parse_u64(entry->d_name, len, &number))
             continue;
-        if (!looked)
-            rc = look_now(s, &queue, err);
-        looked = true;
-        if (rc == 0)
-            rc = settle_batch(s, number, buf_text(&queue), err);
+        rc = settle_batch(s, number, buf_text(&queue), err);
     }
     closedir(all);
     buf_fini(&queue);
