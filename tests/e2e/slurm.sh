@@ -184,6 +184,18 @@ E
 }
 check "word of a time limit" soon
 
+# No time to save, nor for the wrapper to tell.
+killed() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+[ ! -e "$HERE/begun" ] || exec tunepipe trial report --final 1
+echo > "$HERE/begun"
+scancel --signal=KILL --batch "$SLURM_JOB_ID"
+exec sleep 1000
+E
+    run 0 && is_over && has out '; started again'
+}
+check "a job is killed" killed
+
 often() {
     slurm ', interruptionRetry: 2' 'maxTrialNumber: 1' << 'E'
 scancel "$SLURM_JOB_ID"

@@ -805,8 +805,9 @@ has_ended(struct slurm_run *run, int64_t now)
     struct slurm *s = slurm_of(&run->base);
     struct outcome o;
 
-    if (run->over_ns > 0 && now >= run->over_ns + s->patience_ns)
-        return true;
+    if (run->over_ns > 0 && (now >= run->over_ns + s->patience_ns ||
+                             (run->stopped && run->base.queued)))
+        return true; /* nothing comes any more, or nothing had begun */
     if (!file_has(run->home, TRIAL_EXIT))
         return false;
     if (run->over_ns > 0 || run->stopped ||
@@ -1364,6 +1365,15 @@ tell_why(const struct slurm_run *run, const char *said, char *out, size_t size)
              said[0] != '\0' ? ": " : "", said);
 }
 
+/* A signal has ended the wrapper, or there was no way to begin the script. */
+static bool
+is_killed(const struct slurm_run *run, const struct outcome *o)
+{
+    return o->kind == OUTCOME_LOST &&
+           (strncmp(run->reason, "JobLaunchFailure", 16) == 0 ||
+            strncmp(run->reason, "RaisedSignal", 12) == 0);
+}
+
 static int
 slurm_end(struct run *base, struct run_end *out, struct err *err)
 {
@@ -1393,7 +1403,8 @@ slurm_end(struct run *base, struct run_end *out, struct err *err)
         snprintf(o->text, sizeof o->text,
                  "%.140s: it began nothing; does that node see %.70s?",
                  out->why, s->folder);
-    out->again = !run->stopped && !out->unbegun && (run->cut || o->told);
+    out->again = !run->stopped && !out->unbegun &&
+                 (run->cut || o->told || is_killed(run, o));
     if (out->again && run->over_ns == 0)
         cancel(run); /* Slurm does not know yet */
     o->out_of_memory = strcmp(run->state, "OUT_OF_MEMORY") == 0;
