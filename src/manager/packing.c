@@ -36,6 +36,7 @@ packing_is_ours(const char *name, bool folder)
                                         TRIAL_SAVED_FROM,
                                         TRIAL_METRICS,
                                         TRIAL_ANSWERS,
+                                        TRIAL_ANSWERED,
                                         TRIAL_NNI_PARAMETERS,
                                         TRIAL_NNI_METRICS,
                                         TRIAL_STDOUT,
