@@ -194,7 +194,7 @@ $(B)/lists: TEXT = $(LIB_OBJ) $(TEST_OBJ) $(PAGE_PARTS)
 $(B)/folders $(B)/lists: FORCE
 	@mkdir -p $(@D)
 	@echo "$(TEXT)" | cmp -s - $@ || echo "$(TEXT)" > $@
-FOLDERS_IN := $(patsubst %,$(B)/src/%.o,plugin/paths runner/local/local \
+FOLDERS_IN := $(patsubst %,$(B)/src/%.o,plugin/paths runner/runner \
                 cli/module client/start)
 $(FOLDERS_IN): $(B)/folders
 $(FOLDERS_IN): ALL_CPPFLAGS += $(FOLDERS)

@@ -105,10 +105,10 @@ knows_folders() {
             -C "$TP_SOURCE" "V=$(basename "$TP_BUILD")" "B=$folder/build" \
             PREFIX=/tp "LIBDIR=$lib" "LIBEXECDIR=$lib" \
             "$folder/build/src/plugin/paths.o" \
-            "$folder/build/src/runner/local/local.o" &&
+            "$folder/build/src/runner/runner.o" &&
             grep -q "$lib/tunepipe/plugins" "$folder/build/src/plugin/paths.o" &&
             grep -q "$lib/tunepipe/tunepipe-wrapper" \
-                "$folder/build/src/runner/local/local.o" || return 1
+                "$folder/build/src/runner/runner.o" || return 1
     done
 }
 
