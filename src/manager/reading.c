@@ -461,6 +461,7 @@ reading_begin(struct reading *r, struct trial *t)
                complain_lines);
     if (file_has(t->folder, TRIAL_NNI_FOLDER))
         serve_nni(r, t);
+    find_files(r, t);   /* those that prepareCommand has made, too */
     reading_feed(r, t); /* what came before the watch stood */
     if (t->stamped_ns == 0)
         t->stamped_ns = clock_monotonic_ns();
