@@ -1075,14 +1075,15 @@ static uint64_t
 choose_own(const struct checkpoints *c, const struct trial *t, const char *home)
 {
     struct checkpoint_steps first;
-    uint64_t newest = 0;
+    uint64_t newest;
 
-    if (!c->lockstep && t->attempt > 0)
+    if (!c->lockstep && t->attempt > 0) {
         newest = checkpoint_newest(home);
-    while (c->told && newest > 0 && !read_steps(c, t->number, newest, &first))
-        newest--;
-    if (!c->lockstep && t->attempt > 0)
+        while (c->told && newest > 0 &&
+               !read_steps(c, t->number, newest, &first))
+            newest--;
         return newest;
+    }
     return read_steps(c, t->number, GIVEN_NUMBER, &first) && first.given
                ? GIVEN_NUMBER
                : 0;

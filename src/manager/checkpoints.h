@@ -49,8 +49,8 @@ struct checkpoints {
     const struct checkpoint_policy *policy;
     bool minimize;
     bool lockstep; /* an attempt is given what the first one was */
-    bool told;     /* nor one that its attempt has not told of: another one may
-                      live on elsewhere, and save as if it still counted */
+    bool told; /* an attempt is given what an earlier one told of alone: that
+                  may live on elsewhere, and save as if it still counted */
     bool deferred; /* trials to come are not known yet: nothing is deleted
                       before checkpoints_settle() */
     struct checkpoint *items; /* in about the order in which they were saved */

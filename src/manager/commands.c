@@ -9,8 +9,8 @@
 #include "manager/imports.h"
 #include "manager/machine.h"
 #include "manager/state.h"
-#include "runner/runner.h"
 #include "manager/trial.h"
+#include "runner/runner.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -32,7 +32,6 @@
 #define WORDS_AT_ONCE ((size_t)1 << 20)
 #define END_MS 10000 /* to end by itself */
 #define EXIT_OF_CONFIG 3
-
 #define PLAN_MAX 65536
 
 struct state {
@@ -433,7 +432,6 @@ dry_run(struct dry_run *r, const struct dry_run_listener *to, struct err *err)
                       .dispatcher = SUPERVISED_NONE,
                       .words = {.fd = -1},
                       .err = err};
-
     struct buf plan;
 
     signal(SIGPIPE, SIG_IGN);

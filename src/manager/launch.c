@@ -46,6 +46,10 @@ check_kind(const struct runner_ops *kind, const struct experiment *x,
         lacks = "trialMemory";
     else if (w->devices > 0 && !(kind->can & RUNNER_DEVICES))
         lacks = "trialGpuNumber";
+    else if (w->device_memory > 0 && (kind->can & RUNNER_ELSEWHERE))
+        lacks = "trialGpuMemory";
+    else if (w->labels.n_globs > 0 && (kind->can & RUNNER_ELSEWHERE))
+        lacks = "trialLabels";
     else if (kind->can & RUNNER_PROGRAMS)
         return 0;
     else if (x->trial_command.text != NULL)

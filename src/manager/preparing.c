@@ -124,7 +124,8 @@ preparing_exited(struct preparing *p, struct trial *t)
     }
     ended(p, t, &end.outcome);
     live_step(p->live, t, TRIAL_ON_EXIT);
-    if (t->past.restored && attempts_in_vain(p->attempts, t))
+    if (running_is_cut(p->running, t, &end) ||
+        (t->past.restored && attempts_in_vain(p->attempts, t)))
         attempts_restart_or_leave(p->attempts, t);
     else
         running_finish(p->running, t);

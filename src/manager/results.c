@@ -349,10 +349,12 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
             too_long = true;
     if (w->over || (w->word != NULL && strstr(line, w->word) == NULL))
         return;
-    if (too_long || read_line(line, len, w->texts, &one) != 0)
+    if (too_long || read_line(line, len, w->texts, &one) != 0) {
         w->damaged++;
-    else
-        one.at = at, w->over = !w->take(w->ctx, &one);
+        return;
+    }
+    one.at = at;
+    w->over = !w->take(w->ctx, &one);
 }
 
 static int

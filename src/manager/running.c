@@ -69,10 +69,9 @@ running_watch(struct running *r, struct trial *t)
              clock_monotonic_ns() + WATCH_PAUSE_NS);
 }
 
-/* Who ran it has ended it, which is none of its doing: it is run again, up to a
- * limit that is not the one of its own failures. */
-static bool
-is_to_go_on(const struct running *r, struct trial *t, const struct run_end *end)
+bool
+running_is_cut(const struct running *r, struct trial *t,
+               const struct run_end *end)
 {
     bool again = t->attempt - t->failures < r->x->cluster.interruptions;
 
@@ -90,7 +89,7 @@ is_to_go_on(const struct running *r, struct trial *t, const struct run_end *end)
     return false;
 }
 
-/* Of one that ran on another machine by what was measured there: its end is
+/* A trial on another machine has the times that were measured there: its end is
  * seen later. */
 static void
 set_times(struct trial *t, int64_t asked_ns)
@@ -128,7 +127,7 @@ running_exited(struct running *r, struct trial *t)
     if (t->past.restored && t->outcome.alone && attempts_unseen(r->attempts, t))
         t->stop = STOP_INTERRUPT; /* as of a trial whose wrapper is gone when
                                      this manager comes: see restore.c */
-    if (is_to_go_on(r, t, &end) ||
+    if (running_is_cut(r, t, &end) ||
         (t->past.restored && attempts_in_vain(r->attempts, t)))
         attempts_restart_or_leave(r->attempts, t);
     else

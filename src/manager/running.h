@@ -23,6 +23,7 @@ struct progress;
 struct publish;
 struct reading;
 struct resources;
+struct run_end;
 struct runner;
 struct stopping;
 
@@ -46,6 +47,10 @@ struct running {
 /* What is done when something is due of a trial: ctx is the running. */
 extern deadline_due *const running_dues[TRIAL_DUES];
 
+/* Whether who ran the phase has ended it, which is none of the trial's doing:
+ * it is to be run again, up to a limit that is not the one of its failures. */
+bool running_is_cut(const struct running *r, struct trial *t,
+                    const struct run_end *end);
 /* Its files may have grown. */
 void running_look(struct running *r, struct trial *t);
 /* It runs since then, unless it is queued still. */

@@ -88,7 +88,7 @@ status_of(const struct trial *t)
                                               : trial_state_name(t->state);
 }
 
-/* Of one that runs on another machine: where, and how long it was queued. */
+/* Adds where a trial of another machine is, and how long it was queued. */
 static void
 add_place(struct json_writer *w, const struct trial *t, int64_t now_ns)
 {

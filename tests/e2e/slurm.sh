@@ -196,6 +196,22 @@ E
 }
 check "a job is killed" killed
 
+# So is one whose preparation was.
+prepared() {
+    slurm '' 'maxTrialNumber: 1' 'prepareCommand: sh ./prepare.sh' << 'E'
+tunepipe trial report --final 5
+E
+    cat > prepare.sh << 'E'
+echo x >> "$HERE/begun"
+[ "$(wc -l < "$HERE/begun")" = 1 ] || exit 0
+scancel "$SLURM_JOB_ID"
+exec sleep 1000
+E
+    run 0 && is_over && has out ': CANCELLED; started again' &&
+        has "$dir/results.jsonl" '"value": 5.0'
+}
+check "a preparation is cancelled" prepared
+
 often() {
     slurm ', interruptionRetry: 2' 'maxTrialNumber: 1' << 'E'
 scancel "$SLURM_JOB_ID"
@@ -370,6 +386,10 @@ E
     slurm ', constraint: fast' 'maxTrialNumber: 1' << 'E'
 E
     run 3 && has err 'would not take its jobs: allocation failure: Invalid feature' || return 1
+    slurm '' 'maxTrialNumber: 1' 'trialLabels: fast' << 'E'
+E
+    run 3 && has err "trialLabels: is not supported by trainingService.platform 'slurm'" ||
+        return 1
     mkdir path && ln -s /usr/bin/* path && rm path/sbatch
     slurm '' 'maxTrialNumber: 1' << 'E'
 E

@@ -194,8 +194,7 @@ add_limits(struct jobs_command *c, const struct runner_setup *setup)
 }
 
 void
-jobs_options(struct jobs_command *c, const struct runner_setup *setup,
-             const char *cwd)
+jobs_options(struct jobs_command *c, const struct runner_setup *setup)
 {
     const struct cluster *of = setup->cluster;
 
@@ -203,8 +202,6 @@ jobs_options(struct jobs_command *c, const struct runner_setup *setup,
     jobs_add(c, "--parsable");
     jobs_add(c, "--no-requeue");
     jobs_add(c, "--open-mode=append");
-    if (cwd != NULL)
-        jobs_add(c, "--chdir=%s", cwd);
     add_option(c, "partition", of->partition);
     add_option(c, "account", of->account);
     add_option(c, "qos", of->qos);

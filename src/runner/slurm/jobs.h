@@ -34,8 +34,7 @@ int jobs_run(const struct jobs_command *c, struct buf *out, struct err *err);
 bool jobs_unreached(const struct err *err);
 
 /* The options of sbatch by which all jobs of an experiment are submitted. */
-void jobs_options(struct jobs_command *c, const struct runner_setup *setup,
-                  const char *cwd);
+void jobs_options(struct jobs_command *c, const struct runner_setup *setup);
 
 /* How long a job may last, in minutes; 0: as long as the partition lets it. */
 uint64_t jobs_minutes(const struct runner_setup *setup);

@@ -425,7 +425,7 @@ describe_batch(const struct slurm *s, uint64_t batch, size_t n)
         submission_free(of);
         return NULL;
     }
-    jobs_options(&of->command, &s->setup, NULL);
+    jobs_options(&of->command, &s->setup);
     jobs_add(&of->command, "--job-name=%s", of->name);
     if (n > 1)
         jobs_add(&of->command, "--array=0-%zu", n - 1);
@@ -463,7 +463,7 @@ begun(struct slurm_run *run)
     run->base.queued = false;
 }
 
-/* It has a place in a batch no more. */
+/* It was not submitted. */
 static void
 refuse(struct slurm_run *run, const char *why)
 {
@@ -823,7 +823,6 @@ has_ended(struct slurm_run *run, int64_t now)
 static void
 look_at(struct slurm_run *run, int64_t now)
 {
-
     if (run->stage == QUEUED && (file_has(run->home, TRIAL_WRAPPER_PID) ||
                                  file_has(run->home, TRIAL_EXIT)))
         begun(run);
@@ -1017,7 +1016,7 @@ try_options(const struct slurm *s, struct err *err)
     int rc;
 
     buf_init(&said, 65536);
-    jobs_options(&c, &s->setup, NULL);
+    jobs_options(&c, &s->setup);
     jobs_add(&c, "--test-only");
     jobs_add(&c, "--wrap=true");
     rc = run_patiently(s, &c, &said, err);
@@ -1440,7 +1439,7 @@ slurm_plan(const struct runner *r, struct buf *out)
     const struct slurm *s = (const struct slurm *)r;
     struct jobs_command c = {0};
 
-    jobs_options(&c, &s->setup, NULL);
+    jobs_options(&c, &s->setup);
     for (size_t i = 0; i < c.n; i++)
         buf_printf(out, "%s%s", i > 0 ? " " : "", c.words[i]);
     jobs_clear(&c);
