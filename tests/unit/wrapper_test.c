@@ -226,6 +226,7 @@ TEST(wrapper_cleans_what_it_inherits_for_the_trial)
     unsigned long long blocked = 1, ignored = 1;
     struct run run;
     sigset_t all;
+    long a, b;
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
@@ -233,10 +234,12 @@ TEST(wrapper_cleans_what_it_inherits_for_the_trial)
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGTERM, &ignore, NULL);
     CHECK(dup2(1, 77) == 77); /* without close-on-exec */
-    run =
-        start(LONG_MS, LONG_MS,
-              "ls /proc/$$/fd; exec grep -E '^Sig(Blk|Ign)' /proc/self/status");
+    run = start(LONG_MS, LONG_MS,
+                "echo 1 1 > ready; ls /proc/$$/fd; "
+                "exec grep -E '^Sig(Blk|Ign)' /proc/self/status");
+    /* before it can end: who ignores SIGCHLD has no child to wait for */
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    wait_ready(&a, &b);
     CHECK_EQ(wait_exit(&run), 0);
     CHECK_STR(first_line(), "exited 0");
     CHECK_EQ(sscanf(slurp("trial/" TRIAL_STDOUT),
