@@ -19,23 +19,24 @@ read_all(int fd, const char *path, size_t max, struct buf *b, struct err *err)
     size_t total = 0;
 
     for (;;) {
-        char *to = buf_reserve(b, 65536);
+        char more, *to = &more; /* whether it has more than it may */
+        size_t room = max - total < 65536 ? max - total : 65536;
         ssize_t n;
 
-        if (to == NULL)
+        if (room > 0 && (to = buf_reserve(b, room)) == NULL)
             return buf_check(b, path, err);
-        n = read(fd, to, 65536);
+        n = read(fd, to, room > 0 ? room : 1);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return err_errno(err, ERR_SYSTEM, "%s: cannot read", path);
         if (n == 0)
             return 0;
-        b->len += (size_t)n;
-        total += (size_t)n;
-        if (total > max)
+        if (room == 0)
             return err_set(err, ERR_INPUT, "%s: longer than %zu bytes", path,
                            max);
+        b->len += (size_t)n;
+        total += (size_t)n;
     }
 }
 

@@ -315,6 +315,10 @@ TEST(files_are_private_and_capped)
     CHECK_EQ(file_read("a/missing", 4, &b, &err), -1);
     CHECK_HAS(err.text, "a/missing: cannot open: No such file");
     buf_fini(&b);
+    buf_init(&b, 5); /* room for that, and for nothing more */
+    CHECK_EQ(file_read("a/f", 5, &b, &err), 0);
+    CHECK_STR(buf_text(&b), "hello");
+    buf_fini(&b);
 }
 
 static void
