@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "runner/changes.h"
 #include "runner/runner.h"
 #include "trial/files.h"
 
@@ -12,7 +13,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COMMAND "{command}"
 #define USER_MAX ((size_t)1 << 20)
@@ -97,80 +97,55 @@ script_fini(struct script *s)
 
 /* sbatch refuses a script that has a CR before an LF anywhere. */
 static void
-add_quoted(struct buf *b, const char *text)
+add_quoted_bytes(struct buf *b, const char *text, size_t len)
 {
     buf_add_char(b, '\'');
-    for (; *text != '\0'; text++)
-        if (*text == '\'')
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '\'')
             buf_add_text(b, "'\\''");
-        else if (text[0] == '\r' && text[1] == '\n')
+        else if (text[i] == '\r' && i + 1 < len && text[i + 1] == '\n')
             buf_add_text(b, "'\"$(printf '\\r')\"'");
         else
-            buf_add_char(b, *text);
+            buf_add_char(b, text[i]);
     buf_add_char(b, '\'');
 }
 
-/* How long the name of a variable is that a shell can set; 0: it cannot. */
-static size_t
-name_length(const char *var)
-{
-    size_t n = strcspn(var, "=");
-
-    if (n == 0 || isdigit((unsigned char)var[0]))
-        return 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isalnum((unsigned char)var[i]) && var[i] != '_')
-            return 0;
-    return n;
-}
-
-static const char *
-find_var(char *const *env, const char *var, size_t len)
-{
-    for (; *env != NULL; env++)
-        if (strncmp(*env, var, len) == 0 && (*env)[len] == '=')
-            return *env;
-    return NULL;
-}
-
-/* A variable that has something put before ours keeps what the user's script
- * has made of that, such as a PATH with modules. */
 static void
-add_variable(struct buf *b, const char *var, size_t name, const char *ours)
+add_quoted(struct buf *b, const char *text)
 {
-    const char *value = var + name + 1;
-    size_t len = strlen(value), rest = ours != NULL ? strlen(ours) : 0;
-    bool extends =
-        rest > 0 && len > rest && strcmp(value + len - rest, ours) == 0;
-    char *before = extends ? strndup(value, len - rest) : NULL;
+    add_quoted_bytes(b, text, strlen(text));
+}
 
-    buf_printf(b, "export %.*s=", (int)name, var);
-    add_quoted(b, before != NULL ? before : value);
-    if (before != NULL)
-        buf_printf(b, "\"$%.*s\"", (int)name, var);
+/* Whether a shell can set a variable of that name. */
+static bool
+is_settable(const char *name, size_t len)
+{
+    if (len == 0 || isdigit((unsigned char)name[0]))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+            return false;
+    return true;
+}
+
+/* A job gets the manager's environment by sbatch. */
+static void
+add_change(void *ctx, const char *name, size_t len, const char *value,
+           size_t size, bool before)
+{
+    struct buf *b = ctx;
+
+    if (!is_settable(name, len))
+        return;
+    if (value == NULL) {
+        buf_printf(b, "unset %.*s\n", (int)len, name);
+        return;
+    }
+    buf_printf(b, "export %.*s=", (int)len, name);
+    add_quoted_bytes(b, value, size);
+    if (before)
+        buf_printf(b, "\"$%.*s\"", (int)len, name);
     buf_add_char(b, '\n');
-    free(before);
-}
-
-/* A job gets the manager's environment by sbatch: its trial's own is what
- * differs. */
-static void
-add_environment(struct buf *b, char *const *env)
-{
-    for (char *const *var = env; *var != NULL; var++) {
-        size_t n = name_length(*var);
-        const char *ours = n > 0 ? find_var(environ, *var, n) : *var;
-
-        if (ours == NULL || strcmp(ours, *var) != 0)
-            add_variable(b, *var, n, ours != NULL ? ours + n + 1 : NULL);
-    }
-    for (char **var = environ; *var != NULL; var++) {
-        size_t n = name_length(*var);
-
-        if (n > 0 && strncmp(*var, "SLURM_", 6) != 0 &&
-            find_var(env, *var, n) == NULL)
-            buf_printf(b, "unset %.*s\n", (int)n, *var);
-    }
 }
 
 char *
@@ -181,7 +156,7 @@ script_describe(const struct script *s, const struct runner_task *task,
     char *text;
 
     buf_init(&b, SCRIPT_MAX / 2);
-    add_environment(&b, task->env);
+    changes_tell(task->env, add_change, &b);
     buf_add_text(&b, "set -- --dir ");
     add_quoted(&b, home);
     buf_add_text(&b, " --cwd ");
