@@ -125,7 +125,7 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
 # New files are found, never listed.
 MODULES := core log numerics pack space plugin check config nni dispatcher \
            history replay supervisor control client manager trial bridge \
-           store import report cli runner \
+           store import report cli runner agent \
            $(patsubst src/%,%,$(patsubst %/,%,$(wildcard src/runner/*/)))
 LIB_SRC := $(filter-out $(SOCKET_SRC) $(SQLITE_SRC),\
              $(foreach m,$(MODULES),$(wildcard src/$(m)/*.c))) \

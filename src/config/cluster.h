@@ -10,7 +10,16 @@
 
 #define CLUSTER_EXTRA_MAX 64
 
+enum cluster_mode {
+    CLUSTER_JOBS,  /* each trial is a job */
+    CLUSTER_PILOTS /* jobs have one trial after the other */
+};
+
 struct cluster {
+    int mode;                        /* enum cluster_mode */
+    uint64_t pilots, trials_a_pilot; /* at most, at a time; 0: as many as are
+                                        wanted; that it has room for */
+    int64_t agent_ms; /* a pilot's trials go on so long without a manager */
     /* Options of the submission, as the user wrote them; NULL: not given. */
     char *partition, *account, *qos, *constraint, *nodes;
     char *time, *memory, *gres; /* in place of what follows from trials' limits
@@ -30,7 +39,7 @@ struct cluster {
 #define CLUSTER_DEFAULT                                       \
     {                                                         \
         .poll_ms = 5000, .report_ms = 1000, .save_ms = 60000, \
-        .interruptions = 10                                   \
+        .agent_ms = 600000, .interruptions = 10               \
     }
 
 void cluster_fini(struct cluster *c);

@@ -93,6 +93,20 @@ const struct key_doc key_docs[] = {
      "local: trials are programs here; client: other programs ask for them; "
      "slurm: jobs of Slurm.",
      "\"enum\": [\"local\", \"client\", \"slurm\"]"},
+    {"trainingService.mode",
+     "slurm: jobs: one for each trial; pilots: jobs that have one trial after "
+     "the other; default: jobs.",
+     "\"enum\": [\"jobs\", \"pilots\", null]"},
+    {"trainingService.pilots",
+     "slurm: at most so many pilots; default: as many as trials need.", COUNT},
+    {"trainingService.trialsPerPilot",
+     "slurm: so many trials at a time on each pilot, for which its job is "
+     "asked; default: 1, or as many as it has room for.",
+     COUNT},
+    {"trainingService.agentTimeout",
+     "slurm: so long a pilot's trials go on without a manager; default: "
+     "10m.",
+     NULL},
     {"trainingService.partition", "slurm: of the jobs; so are the next ones.",
      NULL},
     {"trainingService.account", "slurm: who pays.", NULL},

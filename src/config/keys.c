@@ -1097,6 +1097,8 @@ static const struct word keep_words[] = {{"last", CHECKPOINTS_LAST},
                                          {"all", CHECKPOINTS_ALL},
                                          {"none", CHECKPOINTS_NONE},
                                          {NULL, 0}};
+static const struct word mode_words[] = {
+    {"jobs", CLUSTER_JOBS}, {"pilots", CLUSTER_PILOTS}, {NULL, 0}};
 static const struct word files_words[] = {{"all", FILES_ALL},
                                           {"packed", FILES_PACKED},
                                           {"failed", FILES_FAILED},
@@ -1145,6 +1147,10 @@ static const struct key service_keys[] = {
     DEVICE_KEYS,
     IDLE("reuseMode", NULL),
     REFUSED("machineList", "other machines are not supported"),
+    {"mode", set_word, OF(x.cluster.mode), 0, NULL, mode_words, NULL},
+    HELD("pilots", set_count, x.cluster.pilots, 0),
+    HELD("trialsPerPilot", set_count, x.cluster.trials_a_pilot, 0),
+    HELD("agentTimeout", set_duration, x.cluster.agent_ms, 0),
     HELD("partition", set_text, x.cluster.partition, 0),
     HELD("account", set_text, x.cluster.account, 0),
     HELD("qos", set_text, x.cluster.qos, 0),

@@ -93,8 +93,8 @@ read_number(const char *line, struct outcome *out)
         out->ended_ns = (int64_t)ended;
 }
 
-static int
-read_text(char *text, struct outcome *out, struct err *err)
+int
+outcome_parse(char *text, struct outcome *out, struct err *err)
 {
     char *rest = text;
     char *line = strsep(&rest, "\n");
@@ -113,7 +113,7 @@ read_file(int fd, struct outcome *out, struct err *err)
     ssize_t n = read(fd, text, sizeof text - 1);
 
     text[n > 0 ? n : 0] = '\0';
-    return text[0] != '\0' ? read_text(text, out, err)
+    return text[0] != '\0' ? outcome_parse(text, out, err)
                            : err_set(err, ERR_INPUT, "is empty");
 }
 

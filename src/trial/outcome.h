@@ -38,6 +38,9 @@ struct outcome {
                          earlier version */
 };
 
+/* Takes the text of an exit file, which it changes, into one that is LOST.  -1:
+ * it makes no sense. */
+int outcome_parse(char *text, struct outcome *out, struct err *err);
 /* Reads the exit file of a trial's folder.  -1 when there is one that makes no
  * sense; *out is then LOST. */
 int outcome_read(const char *folder, struct outcome *out, struct err *err);

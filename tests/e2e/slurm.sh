@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Trials as jobs of a real Slurm, with four nodes on this machine: run, queued,
-# stopped, cut off, adopted; what it refuses.
+# stopped, cut off, adopted; what it refuses.  pilots.sh does the same with
+# trials on agents.
 # not under tsan
 . "$(dirname "$0")/lib.sh"
 . "$TP_SOURCE/scripts/slurm-cluster.sh"
@@ -12,6 +13,10 @@ if why=$(slurm_lacks); then
 fi
 cd "$work" && PATH=$PATH:/usr/sbin:/sbin || exit 1
 trap 'slurm_end; clean' EXIT
+mode=${mode:-jobs}
+# check_jobs, check_pilots NAME FUNCTION: where trials are these.
+check_jobs() { [ $mode != jobs ] || check "$@"; }
+check_pilots() { [ $mode != pilots ] || check "$@"; }
 slurm_begin 4 'SlurmdTimeout=5' 'MaxArraySize=4' ||
     { echo "FAILED slurm comes up"; exit 1; }
 
@@ -19,7 +24,7 @@ slurm_begin 4 'SlurmdTimeout=5' 'MaxArraySize=4' ||
 slurm() {
     keys=$1
     shift
-    experiment "trainingService: {platform: slurm, pollInterval: 0.2s, reportInterval: 0.1s$keys}" "$@"
+    experiment "trainingService: {platform: slurm, pollInterval: 0.2s, reportInterval: 0.1s, mode: $mode$keys}" "$@"
 }
 # Nothing of this experiment is queued or runs, once Slurm has seen the ends, nor
 # is anything kept of jobs.
@@ -97,7 +102,7 @@ E
     PATH=$PWD/path:$PATH run 1 && is_over && [ -e failed ] &&
         terminated "$dir/trials/00000"
 }
-check "a trial is stopped late" cancelled_late
+check_jobs "a trial is stopped late" cancelled_late
 
 # The assessor's word, and the user's, reach a node by Slurm.
 stopped() {
@@ -161,7 +166,7 @@ scancel "$SLURM_JOB_ID"
 exec sleep 1000
 E
     run 0 && is_over || return 1
-    has out ': CANCELLED; started again' &&
+    has out ': CANCELLED' && has out '; started again' &&
         has "$dir/results.jsonl" '"status": "succeeded", "value": 42.0' &&
         has "$dir/results.jsonl" '"attempt": 1'
 }
@@ -207,7 +212,7 @@ echo x >> "$HERE/begun"
 scancel "$SLURM_JOB_ID"
 exec sleep 1000
 E
-    run 0 && is_over && has out ': CANCELLED; started again' &&
+    run 0 && is_over && has out ': CANCELLED' && has out '; started again' &&
         has "$dir/results.jsonl" '"value": 5.0'
 }
 check "a preparation is cancelled" prepared
@@ -360,7 +365,7 @@ E
     sed -i "s:^[^#].*scancel \"\$@\".*:[ -d once ] || set -- --state=SUSPENDED;&:" bin/scancel
     PATH=$PWD/bin:$PATH run 1 && is_over && [ -d once ]
 }
-check "Slurm does not answer to a stop" unreached
+check_jobs "Slurm does not answer to a stop" unreached
 
 script() {
     printf '%s\n' '#!/bin/bash' '#SBATCH --comment=ours' 'export MODULE=loaded' \
@@ -411,5 +416,123 @@ E
     has err 'Unable to contact slurm controller' &&
         [ "$(wc -l < "$dir/results.jsonl")" = 3 ]
 }
-check "its controller restarts" controller
+check_jobs "its controller restarts" controller
+
+# ---- trials on agents ----
+
+# Three at a time on each of two agents, which have one after the other.
+together() {
+    slurm ', pilots: 2, trialsPerPilot: 3' 'trialConcurrency: 6' \
+        'maxTrialNumber: 12' << 'E'
+echo "$SLURM_JOB_ID $SLURM_CPUS_PER_TASK" >> "$HERE/where"
+until [ "$(wc -l < "$HERE/where")" -ge 6 ]; do sleep 0.02; done
+tunepipe trial report --final 1
+E
+    run 0 && is_over || return 1
+    [ "$(sort -u where | wc -l)" = 2 ] && [ "$(cut -d' ' -f2 where | uniq)" = 3 ] ||
+        fail "$(cat where)"
+}
+check_pilots "some trials on each agent" together
+
+# What an agent has, one that comes again learns: ends that nobody took, trials
+# that go on.
+ended_alone() {
+    slurm ', pilots: 1, trialsPerPilot: 2' 'trialConcurrency: 2' 'maxTrialNumber: 3' << 'E'
+echo x >> "$HERE/begun.$TUNEPIPE_TRIAL_ID"
+[ "$TUNEPIPE_TRIAL_ID" != 00000 ] || { kill -KILL "$(cat "$HERE/pid")"; exec tunepipe trial report --final 1; }
+until grep -q resumed "$HERE/out"; do sleep 0.05; done
+tunepipe trial report --final 1
+E
+    run 137
+    until [ -e "$dir/trials/00000/exit" ]; do sleep 0.05; done
+    resume 0 && is_over && has out '1 adopted' || return 1
+    [ "$(cat begun.* | wc -l)" = 3 ] || fail "$(wc -l begun.*)"
+}
+check_pilots "a trial ends without a manager" ended_alone
+
+# Nobody comes: trials end, and the job with them.
+abandoned() {
+    slurm ', agentTimeout: 1s' 'maxTrialNumber: 1' << 'E'
+echo x >> "$HERE/begun"
+[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
+kill -KILL "$(cat "$HERE/pid")"
+exec sleep 1000
+E
+    run 137
+    until [ -e "$dir/trials/00000/exit" ] && [ -z "$(in_queue RUNNING)" ]; do
+        sleep 0.05
+    done
+    resume 0 && is_over && [ "$(wc -l < begun)" = 2 ]
+}
+check_pilots "no manager comes" abandoned
+
+# The agent is gone, the job goes with it, and with both the trial.
+agent_dies() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+echo x >> "$HERE/begun"
+[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
+pkill -KILL -f "^[^ ]*tunepipe agent --folder $TUNEPIPE_EXPERIMENT_DIR"
+exec sleep 1000
+E
+    run 0 && is_over && has out 'trial 00000 interrupted: ' &&
+        terminated "$dir/trials/00000"
+}
+check_pilots "an agent is killed" agent_dies
+
+# A whole pilot stands still, and what it had begins elsewhere once its job has
+# ended: a frozen trial does nothing any more.
+frozen() {
+    slurm ', agentTimeout: 1s' 'maxTrialNumber: 1' << 'E'
+echo x >> "$HERE/begun"
+[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
+echo $$ > "$HERE/frozen"
+kill -STOP $(pgrep -f "^[^ ]*tunepipe agent --folder $TUNEPIPE_EXPERIMENT_DIR")
+exec sleep 1000
+E
+    run 0 && is_over && has err 'agent 0: it does not answer' &&
+        has out 'trial 00000 interrupted: ' && ! kill -0 "$(cat frozen)" 2>&-
+}
+check_pilots "an agent is frozen" frozen
+
+# What leads to an agent is lost, and comes again: nothing is heard twice.
+reconnected() {
+    slurm '' 'maxTrialNumber: 1' 'direction: minimize' << 'E'
+for i in 1 2 3 4; do
+    tunepipe trial report "$i"
+    [ "$i" != 2 ] || pkill -KILL -f "^srun .*tunepipe agent --attach"
+done
+until grep -q '"PERIODICAL".*"sequence": 3' "$TUNEPIPE_EXPERIMENT_DIR"/command.log; do sleep 0.05; done
+tunepipe trial report --final 1
+E
+    run 0 && is_over && replays && has "$dir/results.jsonl" '"attempt": 0' ||
+        has "$dir/results.jsonl" '"status": "succeeded"'
+}
+check_pilots "a channel is lost" reconnected
+
+# In an allocation: agents on all its nodes, no job of their own.
+allocation() {
+    slurm '' 'trialConcurrency: 8' 'maxTrialNumber: 8' << 'E'
+echo "$SLURM_JOB_ID $SLURMD_NODENAME" >> "$HERE/where"
+until [ "$(wc -l < "$HERE/where")" -ge 8 ]; do sleep 0.02; done
+tunepipe trial report --final 1
+E
+    export HERE="$PWD"
+    salloc -Q -N 2 --exclusive "$T" run e.yml > out 2> err ||
+        fail "$(cat out err)" || return 1
+    dir=$(echo tunepipe-experiments/*)
+    is_over && [ "$(cut -d' ' -f1 where | sort -u | wc -l)" = 1 ] &&
+        [ "$(sort -u where | wc -l)" = 2 ] || fail "$(cat where)"
+}
+check_pilots "an allocation" allocation
+
+# No agent comes up: it is said, and with what Slurm says.
+no_agent() {
+    printf '%s\n' '#!/bin/sh' 'echo "no licence here" >&2; exit 3' '{command}' > job.sh
+    slurm ', script: job.sh' 'maxTrialNumber: 1' 'placeTimeout: 2s' << 'E'
+E
+    run 1 && has err 'no licence here' &&
+        has "$dir/jobs/pilots/0/stderr" 'no licence here' &&
+        has "$dir/results.jsonl" 'no licence here'
+}
+check_pilots "an agent does not come up" no_agent
 finish

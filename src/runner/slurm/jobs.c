@@ -50,10 +50,8 @@ jobs_clear(struct jobs_command *c)
 
 /* ---- run ---- */
 
-/* Ours, without what tells of a job that we are in: it would be an option of
- * another one's. */
-static char **
-environment(void)
+char **
+jobs_environment(void)
 {
     size_t n = 0;
     char **env;
@@ -132,7 +130,7 @@ run_with(const struct jobs_command *c, char **env, const int files[2],
 int
 jobs_run(const struct jobs_command *c, struct buf *out, struct err *err)
 {
-    char **env = environment();
+    char **env = jobs_environment();
     int files[2] = {memfd_create("out", MFD_CLOEXEC),
                     memfd_create("err", MFD_CLOEXEC)};
     int rc;
@@ -213,6 +211,19 @@ jobs_options(struct jobs_command *c, const struct runner_setup *setup)
     jobs_add(c, "--signal=B:USR1@%lld", (long long)(of->save_ms + 999) / 1000);
     for (size_t i = 0; i < of->n_extra; i++)
         jobs_add(c, "%s", of->extra[i]);
+}
+
+void
+jobs_step(struct jobs_command *c, const char *job, const char *node)
+{
+    jobs_add(c, "srun");
+    jobs_add(c, "--jobid=%s", job);
+    jobs_add(c, "--nodelist=%s", node);
+    jobs_add(c, "--nodes=1");
+    jobs_add(c, "--ntasks=1");
+    jobs_add(c, "--overlap");
+    jobs_add(c, "--mem=0");
+    jobs_add(c, "--quiet");
 }
 
 /* ---- looked at ---- */

@@ -25,6 +25,10 @@ void jobs_add(struct jobs_command *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void jobs_clear(struct jobs_command *c);
 
+/* Ours, without what tells of a job that we are in: it would be an option of
+ * another one's.  To be freed, not its texts; NULL: out of memory. */
+char **jobs_environment(void);
+
 /* Runs it to its end, without the SLURM_ variables of a job that this process
  * may be in; its standard output is appended to out.  -1: it failed, and err
  * has what it said, verbatim (ERR_INPUT), or it could not be started. */
@@ -35,6 +39,10 @@ bool jobs_unreached(const struct err *err);
 
 /* The options of sbatch by which all jobs of an experiment are submitted. */
 void jobs_options(struct jobs_command *c, const struct runner_setup *setup);
+
+/* The beginning of srun, for one task on that node of a job that runs, beside
+ * what does so there. */
+void jobs_step(struct jobs_command *c, const char *job, const char *node);
 
 /* How long a job may last, in minutes; 0: as long as the partition lets it. */
 uint64_t jobs_minutes(const struct runner_setup *setup);

@@ -37,6 +37,7 @@
 #include "core/wake.h"
 #include "runner/runner.h"
 #include "runner/slurm/jobs.h"
+#include "runner/slurm/pilots.h"
 #include "runner/slurm/script.h"
 #include "trial/files.h"
 
@@ -1035,8 +1036,11 @@ static int
 slurm_open(struct runner **out, const struct runner_setup *setup,
            struct err *err)
 {
-    struct slurm *s = calloc(1, sizeof *s);
+    struct slurm *s;
 
+    if (setup->cluster->mode == CLUSTER_PILOTS)
+        return pilots_open(out, setup, err);
+    s = calloc(1, sizeof *s);
     if (s == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     s->base.ops = &runner_slurm;

@@ -1,0 +1,848 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  One poll(2) over the socket, the channel of the manager that came
+ * last, the runner of this machine, an inotify and a signalfd.
+ *
+ * A trial's reports lie in the folder that the manager sees, too: it is told
+ * that there are more, and not again before it has heard that.  Where the file
+ * system is another machine's they are written through before.  What it answers
+ * goes into the trial's FIFO, which is open while a manager is there: without
+ * one nobody waits.
+ *
+ * A trial is known by its token, a text of the manager's which no two attempts
+ * share.  It stays until the manager forgets it. */
+#include "agent/agent.h"
+
+#include "agent/wire.h"
+#include "agent/socket.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/filesystem.h"
+#include "core/grow.h"
+#include "core/list.h"
+#include "core/map.h"
+#include "core/passing.h"
+#include "core/process.h"
+#include "runner/runner.h"
+#include "trial/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXIT_TEXT_MAX 4096
+#define WORDS_MAX 65536
+#define TICK_MS 500
+#define DOUBT_MS 2000
+#define GOODBYE_MS 5000 /* for what is said at the end */
+
+struct piece {
+    struct link link;
+    char *token, *folder, *home;
+    bool prepares;
+    struct run *run; /* NULL: it has ended */
+    const char *how; /* NULL: it is not over */
+    char *text;      /* behind that, or to be */
+    int fifo;        /* of answers; -1: not open */
+    int watch;       /* of its reports, or of its folder until there are some */
+    bool watches_file, grown, forgotten, stopped;
+    int64_t doubt_ns; /* a signal ended it, which may be one to all of a job:
+                         until then that is not told; 0: it is no doubt */
+};
+
+struct agent {
+    const struct agent_setup *setup;
+    struct runner *runner;
+    struct list pieces;
+    struct map tokens, watches;
+    char *home; /* of its own, on this machine */
+    int listen_fd, inotify_fd, signal_fd;
+    struct wire wire;
+    int64_t heard_ns, pinged_ns;
+    bool ending;       /* no trial is begun any more, */
+    bool told;         /* by a signal, */
+    int64_t ending_ns; /* since when */
+    bool far;          /* trials' folders are on another machine's disk */
+};
+
+/* ---- what it has ---- */
+
+static void
+piece_free(struct agent *a, struct piece *p)
+{
+    list_remove(&p->link);
+    map_remove(&a->tokens, p->token, strlen(p->token));
+    if (p->watch >= 0) {
+        map_remove(&a->watches, &p->watch, sizeof p->watch);
+        inotify_rm_watch(a->inotify_fd, p->watch);
+    }
+    if (p->fifo >= 0)
+        close(p->fifo);
+    free(p->token);
+    free(p->folder);
+    free(p->home);
+    free(p->text);
+    free(p);
+}
+
+static struct piece *
+piece_new(struct agent *a, const char *token, const char *folder, bool prepares)
+{
+    struct piece *p = calloc(1, sizeof *p);
+    const struct runner_phase phase = {folder, prepares};
+
+    if (p == NULL)
+        return NULL;
+    p->fifo = p->watch = -1;
+    p->token = strdup(token);
+    p->folder = strdup(folder);
+    p->home = runner_phase_folder(&phase);
+    p->prepares = prepares;
+    if (p->token == NULL || p->folder == NULL || p->home == NULL ||
+        map_put(&a->tokens, token, strlen(token), p) != 0) {
+        free(p->token);
+        free(p->folder);
+        free(p->home);
+        free(p);
+        return NULL;
+    }
+    list_add(&a->pieces, NULL, &p->link, p);
+    return p;
+}
+
+static void
+tell_over(struct agent *a, const struct piece *p)
+{
+    wire_say(&a->wire, AGENT_OVER, p->token, p->how, p->text);
+}
+
+/* Takes the text. */
+static void
+is_over(struct agent *a, struct piece *p, const char *how, char *text)
+{
+    p->run = NULL;
+    p->doubt_ns = 0;
+    p->how = how;
+    p->text = text != NULL ? text : strdup("");
+    if (p->text == NULL || p->forgotten)
+        piece_free(a, p);
+    else
+        tell_over(a, p);
+}
+
+/* ---- its reports ---- */
+
+static void
+watch(struct agent *a, struct piece *p)
+{
+    char *path = file_join(p->folder, TRIAL_METRICS);
+    int was = p->watch, file = -1;
+
+    if (path != NULL)
+        file = inotify_add_watch(a->inotify_fd, path, IN_MODIFY);
+    free(path);
+    p->watches_file = file >= 0;
+    p->watch = file >= 0 ? file
+                         : inotify_add_watch(a->inotify_fd, p->folder,
+                                             IN_CREATE | IN_MOVED_TO);
+    p->grown |= file >= 0;
+    if (was >= 0 && was != p->watch) {
+        map_remove(&a->watches, &was, sizeof was);
+        inotify_rm_watch(a->inotify_fd, was);
+    }
+    if (p->watch >= 0 &&
+        map_put(&a->watches, &p->watch, sizeof p->watch, p) != 0)
+        p->watch = -1;
+}
+
+/* What the kernel of this machine holds, the manager does not see. */
+static void
+write_through(const struct piece *p)
+{
+    char *path = file_join(p->folder, TRIAL_METRICS);
+    int fd = path != NULL ? file_open_plain(path, O_RDONLY) : -1;
+
+    if (fd >= 0) {
+        fdatasync(fd);
+        close(fd);
+    }
+    free(path);
+}
+
+static void
+tell_grown(struct agent *a)
+{
+    if (!wire_is_open(&a->wire) || wire_is_full(&a->wire))
+        return;
+    for (struct link *at = a->pieces.first; at != NULL; at = at->next) {
+        struct piece *p = at->of;
+
+        if (!p->grown || p->how != NULL)
+            continue;
+        p->grown = false;
+        if (a->far)
+            write_through(p);
+        wire_say(&a->wire, AGENT_GROWN, p->token);
+    }
+}
+
+static void
+on_growth(struct agent *a)
+{
+    char events[65536]
+        __attribute__((aligned(__alignof__(struct inotify_event))));
+    ssize_t n = read(a->inotify_fd, events, sizeof events);
+
+    for (char *at = events; n > 0 && at < events + n;) {
+        const struct inotify_event *e = (const struct inotify_event *)at;
+        struct piece *p = map_get(&a->watches, &e->wd, sizeof e->wd);
+
+        at += sizeof *e + e->len;
+        if (e->mask & IN_Q_OVERFLOW)
+            for (struct link *l = a->pieces.first; l != NULL; l = l->next)
+                ((struct piece *)l->of)->grown = true;
+        if (p != NULL && !p->watches_file)
+            watch(a, p);
+        else if (p != NULL)
+            p->grown = true;
+    }
+}
+
+/* ---- its answers ---- */
+
+static void
+open_answers(struct piece *p)
+{
+    char *path = file_join(p->folder, TRIAL_ANSWERS);
+    struct stat st;
+
+    if (p->fifo < 0 && path != NULL)
+        p->fifo = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (p->fifo >= 0 && (fstat(p->fifo, &st) != 0 || !S_ISFIFO(st.st_mode))) {
+        close(p->fifo);
+        p->fifo = -1;
+    }
+    free(path);
+}
+
+static void
+close_answers(struct piece *p)
+{
+    if (p->fifo >= 0)
+        close(p->fifo);
+    p->fifo = -1;
+}
+
+/* What is in a full FIFO nobody waits for any more. */
+static void
+answer(struct piece *p, const char *text)
+{
+    char stale[4096];
+
+    open_answers(p);
+    if (p->fifo < 0 || write(p->fifo, text, strlen(text)) >= 0)
+        return;
+    while (read(p->fifo, stale, sizeof stale) > 0)
+        continue;
+    if (write(p->fifo, text, strlen(text)) < 0)
+        close_answers(p);
+}
+
+/* ---- started ---- */
+
+/* The environment of a trial: ours, with changes: =NAME=VALUE, +NAME=BEFORE, to
+ * stand before what we have, -NAME. */
+struct variables {
+    char **vars; /* ends with NULL */
+    char **own;  /* of these, what is to be freed */
+    size_t n, cap, n_own, cap_own;
+};
+
+static void
+variables_fini(struct variables *v)
+{
+    while (v->n_own > 0)
+        free(v->own[--v->n_own]);
+    free(v->own);
+    free(v->vars);
+}
+
+static int
+add_variable(struct variables *v, char *var)
+{
+    if (GROW(v->vars, v->n + 1, v->cap) != 0)
+        return -1;
+    v->vars[v->n++] = var;
+    v->vars[v->n] = NULL;
+    return 0;
+}
+
+static void
+remove_variable(struct variables *v, const char *name, size_t len)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < v->n; i++)
+        if (strncmp(v->vars[i], name, len) != 0 || v->vars[i][len] != '=')
+            v->vars[kept++] = v->vars[i];
+    v->n = kept;
+    if (v->vars != NULL)
+        v->vars[kept] = NULL;
+}
+
+static const char *
+value_of(const struct variables *v, const char *name, size_t len)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (strncmp(v->vars[i], name, len) == 0 && v->vars[i][len] == '=')
+            return v->vars[i] + len + 1;
+    return "";
+}
+
+static int
+change(struct variables *v, const char *how)
+{
+    const char *name = how + 1;
+    size_t len = strcspn(name, "=");
+    char *var = NULL;
+
+    if (*how != '-' && asprintf(&var, "%s%s", name,
+                                *how == '+' ? value_of(v, name, len) : "") < 0)
+        return -1;
+    remove_variable(v, name, len);
+    if (var == NULL)
+        return 0;
+    if (GROW(v->own, v->n_own, v->cap_own) != 0) {
+        free(var);
+        return -1;
+    }
+    v->own[v->n_own++] = var;
+    return add_variable(v, var);
+}
+
+/* Up to `n` texts, that many words. */
+static const char **
+take_words(struct said *s, unsigned long long n)
+{
+    const char **words =
+        n > 0 && n < WORDS_MAX ? calloc(n + 1, sizeof *words) : NULL;
+
+    for (size_t i = 0; words != NULL && i < n; i++)
+        if ((words[i] = said_text(s)) == NULL) {
+            free(words);
+            return NULL;
+        }
+    return words;
+}
+
+static int
+start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
+{
+    struct variables v = {0};
+    struct runner_task task = {.trial = (struct trial *)p,
+                               .phase = {p->folder, p->prepares},
+                               .cgroup = ""};
+    const char **words, *text;
+    int rc = 0;
+
+    task.cwd = said_text(s);
+    task.limit = said_number(s);
+    words = take_words(s, said_number(s));
+    for (char **var = environ; rc == 0 && *var != NULL; var++)
+        rc = add_variable(&v, *var);
+    while (rc == 0 && (text = said_text(s)) != NULL)
+        rc = change(&v, text);
+    if (words == NULL || rc != 0) {
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    } else {
+        task.command = words;
+        task.env = v.vars;
+        if (!p->prepares)
+            open_answers(p);
+        p->run = a->runner->ops->start(a->runner, &task, err);
+        rc = p->run != NULL ? 0 : -1;
+    }
+    if (rc == 0 && !p->prepares)
+        watch(a, p);
+    free(words);
+    variables_fini(&v);
+    return rc;
+}
+
+static void
+begin(struct agent *a, struct said *s)
+{
+    const char *token = said_text(s);
+    bool prepares = said_number(s) != 0;
+    const char *folder = said_text(s);
+    struct err err = {0};
+    struct piece *p;
+
+    if (folder == NULL || map_get(&a->tokens, token, strlen(token)) != NULL)
+        return;
+    p = a->ending ? NULL : piece_new(a, token, folder, prepares);
+    if (p == NULL) { /* for another agent */
+        wire_say(&a->wire, AGENT_OVER, token, AGENT_REFUSED, "");
+        return;
+    }
+    errno = 0;
+    if (start_piece(a, p, s, &err) == 0) {
+        if (a->runner->ops->watch(p->run) != 0)
+            run_stop(p->run, RUN_GIVE_UP);
+        return;
+    }
+    is_over(a, p, errno_passes(errno) ? AGENT_LATER : AGENT_UNSTARTED,
+            strdup(err.text));
+}
+
+/* ---- ended ---- */
+
+/* The exit file's text, as far as it tells how the trial ended. */
+static char *
+read_exit(const struct piece *p)
+{
+    char *path = file_join(p->home, TRIAL_EXIT), *text = NULL;
+    int fd = path != NULL ? file_open_plain(path, O_RDONLY) : -1;
+    ssize_t n;
+
+    if (fd >= 0 && (text = calloc(1, EXIT_TEXT_MAX)) != NULL) {
+        n = read(fd, text, EXIT_TEXT_MAX - 1);
+        if (n <= 0)
+            text[0] = '\0';
+    }
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return text;
+}
+
+static void
+take_ends(struct agent *a)
+{
+    struct run *run;
+
+    while ((run = a->runner->ops->look(a->runner)) != NULL) {
+        struct piece *p = (struct piece *)run->trial;
+        struct run_end end;
+        struct err err = {0};
+        char *text = read_exit(p);
+
+        run_end(&run, &end, &err);
+        if (end.unbegun) {
+            free(text);
+            is_over(a, p, AGENT_LATER, strdup(end.outcome.text));
+        } else if (!p->stopped &&
+                   (end.outcome.told || outcome_by_signal(&end.outcome))) {
+            p->run = NULL;
+            p->text = text;
+            p->doubt_ns = clock_monotonic_ns() + DOUBT_MS * INT64_C(1000000);
+        } else {
+            is_over(a, p, AGENT_ENDED, text);
+        }
+    }
+}
+
+/* Whether its end was that of all: it is told to end, too, by now. */
+static void
+settle_doubts(struct agent *a)
+{
+    int64_t now = clock_monotonic_ns();
+
+    for (struct link *at = a->pieces.first, *next; at != NULL; at = next) {
+        struct piece *p = at->of;
+        char *text = p->text;
+
+        next = at->next;
+        if (p->doubt_ns == 0 || (!a->told && now < p->doubt_ns))
+            continue;
+        p->text = NULL;
+        is_over(a, p, a->told ? AGENT_CUT : AGENT_ENDED, text);
+    }
+}
+
+static void
+end_all(struct agent *a, bool told)
+{
+    if (a->ending)
+        return;
+    a->ending = true;
+    a->told = told;
+    a->ending_ns = clock_monotonic_ns();
+    wire_say(&a->wire, AGENT_LEAVE);
+    for (struct link *at = a->pieces.first; at != NULL; at = at->next)
+        run_stop(((struct piece *)at->of)->run, RUN_TERMINATE);
+}
+
+/* ---- a manager ---- */
+
+/* What its trials may use of this machine, as Slurm has said: CPUs, bytes of
+ * memory (0: not known), devices. */
+static void
+add_resources(struct buf *texts)
+{
+    const char *cpus = getenv("SLURM_CPUS_ON_NODE");
+    const char *node = getenv("SLURM_MEM_PER_NODE");
+    const char *cpu = getenv("SLURM_MEM_PER_CPU");
+    const char *devices = getenv(TRIAL_ENV_DEVICES);
+    unsigned long long n = cpus != NULL ? strtoull(cpus, NULL, 10) : 0;
+    unsigned long long mib = node != NULL  ? strtoull(node, NULL, 10)
+                             : cpu != NULL ? strtoull(cpu, NULL, 10) * n
+                                           : 0;
+    char number[32];
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    if (n == 0 && sched_getaffinity(0, sizeof set, &set) == 0)
+        n = (unsigned long long)CPU_COUNT(&set);
+    snprintf(number, sizeof number, "%llu", n);
+    texts_add(texts, number);
+    snprintf(number, sizeof number, "%llu", mib << 20);
+    texts_add(texts, number);
+    texts_add(texts, devices != NULL ? devices : "");
+}
+
+static void
+hello(struct agent *a)
+{
+    struct buf texts;
+
+    buf_init(&texts, (size_t)4 << 20);
+    texts_add(&texts, TP_VERSION);
+    add_resources(&texts);
+    for (struct link *at = a->pieces.first; at != NULL; at = at->next)
+        texts_add(&texts, ((struct piece *)at->of)->token);
+    wire_say_texts(&a->wire, AGENT_HELLO, &texts);
+    buf_fini(&texts);
+}
+
+/* Whoever comes takes the place of who was there. */
+static void
+welcome(struct agent *a, int fd)
+{
+    wire_close(&a->wire);
+    wire_open(&a->wire, fd, fd, false);
+    buf_add_text(&a->wire.unsent, AGENT_MAGIC);
+    a->heard_ns = a->pinged_ns = clock_monotonic_ns();
+    hello(a);
+    for (struct link *at = a->pieces.first; at != NULL; at = at->next) {
+        struct piece *p = at->of;
+
+        if (p->how != NULL) {
+            tell_over(a, p);
+        } else if (!p->prepares) {
+            open_answers(p);
+            p->grown = true;
+        }
+    }
+}
+
+static void
+lose_manager(struct agent *a)
+{
+    wire_close(&a->wire);
+    for (struct link *at = a->pieces.first; at != NULL; at = at->next)
+        close_answers(at->of);
+}
+
+static void
+stop_piece(struct piece *p, struct said *s)
+{
+    const char *how = said_text(s);
+
+    p->stopped = true;
+    if (how != NULL)
+        run_stop(p->run,
+                 strcmp(how, AGENT_KILL) == 0 ? RUN_GIVE_UP : RUN_TERMINATE);
+}
+
+/* One that runs is to be ended: nobody wants what comes of it. */
+static void
+forget(struct agent *a, struct piece *p)
+{
+    p->forgotten = true;
+    if (p->how != NULL)
+        piece_free(a, p);
+    else
+        run_stop(p->run, RUN_TERMINATE);
+}
+
+static void
+hear(struct agent *a, struct said *s)
+{
+    struct said begin_again = *s;
+    const char *token, *text;
+    struct piece *p;
+
+    if (strcmp(s->code, AGENT_START) == 0) {
+        begin(a, s);
+        return;
+    }
+    if (strcmp(s->code, AGENT_LEAVE) == 0)
+        end_all(a, false);
+    token = said_text(&begin_again);
+    p = token != NULL ? map_get(&a->tokens, token, strlen(token)) : NULL;
+    if (p == NULL)
+        return;
+    if (strcmp(s->code, AGENT_STOP) == 0)
+        stop_piece(p, &begin_again);
+    else if (strcmp(s->code, AGENT_FORGET) == 0)
+        forget(a, p);
+    else if (strcmp(s->code, AGENT_ANSWER) == 0 &&
+             (text = said_text(&begin_again)) != NULL)
+        answer(p, text);
+}
+
+static void
+listen_to(struct agent *a)
+{
+    struct err err = {0};
+    struct said said;
+    int rc = wire_read(&a->wire, &err);
+
+    if (rc == 0)
+        a->heard_ns = clock_monotonic_ns();
+    while (rc == 0 && (rc = wire_next(&a->wire, &said, &err)) > 0) {
+        hear(a, &said);
+        rc = 0;
+    }
+    if (rc < 0)
+        lose_manager(a);
+}
+
+/* ---- its time ---- */
+
+static void
+look_at_clock(struct agent *a)
+{
+    int64_t now = clock_monotonic_ns(), alone = a->setup->timeout_ms;
+
+    if (wire_is_open(&a->wire) &&
+        now >= a->heard_ns + AGENT_SILENT_MS(alone) * INT64_C(1000000))
+        lose_manager(a);
+    if (wire_is_open(&a->wire) &&
+        now >= a->pinged_ns + AGENT_PING_MS(alone) * INT64_C(1000000)) {
+        wire_say(&a->wire, AGENT_PING);
+        a->pinged_ns = now;
+    }
+    if (now >= a->heard_ns + alone * 1000000)
+        end_all(a, true);
+}
+
+static bool
+runs_any(const struct agent *a)
+{
+    for (const struct link *at = a->pieces.first; at != NULL; at = at->next)
+        if (((const struct piece *)at->of)->how == NULL)
+            return true;
+    return false;
+}
+
+/* Whether there is nothing to wait for: all have ended, and the manager knows,
+ * or has had its time. */
+static bool
+is_done(const struct agent *a)
+{
+    return a->ending && !runs_any(a) &&
+           ((a->pieces.first == NULL && !wire_is_full(&a->wire)) ||
+            !wire_is_open(&a->wire) ||
+            clock_monotonic_ns() >=
+                a->ending_ns +
+                    (a->setup->grace_ms + GOODBYE_MS) * INT64_C(1000000));
+}
+
+static void
+on_signal(struct agent *a)
+{
+    struct signalfd_siginfo info;
+
+    while (read(a->signal_fd, &info, sizeof info) == sizeof info)
+        end_all(a, true);
+}
+
+static void
+flush(struct agent *a)
+{
+    tell_grown(a);
+    if (wire_flush(&a->wire, NULL) != 0)
+        lose_manager(a);
+}
+
+static void
+loop(struct agent *a)
+{
+    while (!is_done(a)) {
+        struct pollfd fds[] = {
+            {.fd = a->signal_fd, .events = POLLIN},
+            {.fd = a->listen_fd, .events = POLLIN},
+            {.fd = a->runner->fd, .events = POLLIN},
+            {.fd = a->inotify_fd, .events = POLLIN},
+            {.fd = a->wire.in, .events = POLLIN},
+            {.fd = wire_is_full(&a->wire) ? a->wire.out : -1,
+             .events = POLLOUT},
+        };
+        int fd;
+
+        if (poll(fds, sizeof fds / sizeof *fds, TICK_MS) < 0 && errno != EINTR)
+            break;
+        if (fds[0].revents != 0)
+            on_signal(a);
+        if (fds[3].revents != 0)
+            on_growth(a);
+        if (fds[2].revents != 0)
+            take_ends(a);
+        if (fds[4].revents != 0)
+            listen_to(a);
+        if (fds[1].revents != 0 && (fd = socket_accept(a->listen_fd)) >= 0)
+            welcome(a, fd);
+        look_at_clock(a);
+        settle_doubts(a);
+        flush(a);
+    }
+}
+
+/* ---- opened ---- */
+
+static void
+close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static void
+agent_close(struct agent *a)
+{
+    while (a->pieces.first != NULL)
+        piece_free(a, a->pieces.first->of);
+    wire_close(&a->wire);
+    if (a->runner != NULL)
+        a->runner->ops->close(a->runner);
+    map_fini(&a->tokens);
+    map_fini(&a->watches);
+    close_fd(a->listen_fd);
+    close_fd(a->inotify_fd);
+    close_fd(a->signal_fd);
+    if (a->home != NULL) {
+        char *path = file_join(a->home, SOCKET_NAME);
+
+        if (path != NULL)
+            unlink(path);
+        free(path);
+        rmdir(a->home);
+    }
+    free(a->home);
+}
+
+/* A folder of nobody else, on this machine's own disk. */
+static int
+make_home(struct agent *a, struct err *err)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    if (asprintf(&a->home, "%s/tunepipe-agent.XXXXXX",
+                 tmp != NULL && *tmp == '/' ? tmp : "/tmp") < 0) {
+        a->home = NULL;
+        return err_set(err, ERR_MEMORY, "out of memory");
+    }
+    if (mkdtemp(a->home) != NULL)
+        return 0;
+    err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", a->home);
+    free(a->home);
+    a->home = NULL;
+    return -1;
+}
+
+static int
+open_runner(struct agent *a, struct err *err)
+{
+    char *programs = file_program_folder();
+    const struct runner_setup setup = {.program_folder = programs,
+                                       .grace_ms = a->setup->grace_ms,
+                                       .synced = true,
+                                       .max_output = a->setup->max_output};
+    int rc = programs == NULL
+                 ? err_set(err, ERR_SYSTEM,
+                           "the folder of this program is not known")
+                 : runner_kind(PLATFORM_local)->open(&a->runner, &setup, err);
+
+    free(programs);
+    return rc == 0 ? runner_settle(a->runner, a->home, err) : -1;
+}
+
+static int
+tell_address(struct agent *a, struct err *err)
+{
+    const char *job = getenv("SLURM_JOB_ID"), *node = getenv("SLURMD_NODENAME");
+    char host[256] = "-", *path, *text = NULL;
+    int rc, len, fd;
+
+    if (node == NULL && gethostname(host, sizeof host - 1) == 0)
+        node = host;
+    path = file_join(a->setup->folder, AGENT_ADDRESS);
+    len = asprintf(&text, "%s %s %s/" SOCKET_NAME "\n", job != NULL ? job : "-",
+                   node != NULL ? node : host, a->home);
+    rc = path == NULL || len < 0 ? err_set(err, ERR_MEMORY, "out of memory")
+                                 : file_write(path, text, (size_t)len, err);
+    if (len >= 0)
+        free(text);
+    free(path);
+    fd = open(a->setup->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    a->far = fd >= 0 && filesystem_is_far(fd);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int
+open_signals(struct agent *a, struct err *err)
+{
+    sigset_t set;
+
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    a->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    a->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (a->signal_fd < 0 || a->inotify_fd < 0)
+        return err_errno(err, ERR_SYSTEM, "cannot watch over trials");
+    return 0;
+}
+
+int
+agent_run(const struct agent_setup *setup, struct err *err)
+{
+    struct agent a = {.setup = setup,
+                      .listen_fd = -1,
+                      .inotify_fd = -1,
+                      .signal_fd = -1,
+                      .wire = {.in = -1, .out = -1},
+                      .heard_ns = clock_monotonic_ns()};
+    int rc = open_signals(&a, err);
+
+    if (rc == 0)
+        rc = make_home(&a, err);
+    if (rc == 0)
+        rc = open_runner(&a, err);
+    if (rc == 0 && (a.listen_fd = socket_listen(a.home, err)) < 0)
+        rc = -1;
+    if (rc == 0)
+        rc = tell_address(&a, err);
+    if (rc == 0)
+        loop(&a);
+    agent_close(&a);
+    return rc;
+}

@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN.  A pilot is a run of another runner, whose command is `tunepipe
+ * agent`: a job of its own by runner_slurm or, where this process is in an
+ * allocation, a step in that by runner_local, one on each node.  So how it is
+ * submitted, looked at, ended and found again stands there.
+ *
+ * Its folder is EXPERIMENT/jobs/pilots/N, in which the agent says how it is
+ * reached.  To it leads a step of the same job, `tunepipe agent --attach`,
+ * whose standard input and output are the channel; where that ends another one
+ * is begun. */
+#include "runner/slurm/pilots.h"
+
+#include "agent/agent.h"
+#include "config/cluster.h"
+#include "config/wishes.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/err.h"
+#include "core/file.h"
+#include "core/number.h"
+#include "core/process.h"
+#include "runner/agents/agents.h"
+#include "runner/slurm/jobs.h"
+#include "trial/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PILOTS_FOLDER "jobs/pilots"
+#define ATTACH_WORDS "attach" /* what it says */
+#define PROGRAM "tunepipe"
+#define RETRY_MS 1000
+#define RETRY_MAX_MS 30000
+#define FAILURES_MAX 3 /* in a row: no trial can be begun */
+#define GOODBYE_MS 5000
+#define LOOK_MS 20
+#define SAID_MAX 4096
+
+extern const struct runner_ops runner_slurm, runner_local;
+
+struct pilot {
+    struct link link;
+    uint64_t number;
+    char *folder;
+    char node[64]; /* "": Slurm chooses */
+    struct run *run;
+    struct agents_agent *agent;
+    char job[32], at[64], socket[128]; /* as it has said; "": not yet */
+    int bridge;                        /* the pidfd of what leads there; -1 */
+    int64_t next_ns, pause_ms;         /* when that is begun again */
+    bool dismissed, given_up;
+};
+
+struct pilots {
+    struct agents pool;
+    struct runner *under;
+    struct runner_setup setup; /* of the one under */
+    struct cluster cluster;
+    struct wishes wishes;
+    struct list pilots;
+    uint64_t next;
+    char *folder, *program;
+    char grace[32], timeout[32], output[32];
+    char *names;  /* the nodes of an allocation, a line each; NULL: in none */
+    char job[32]; /* then: its number */
+    unsigned failures;
+    char why[256]; /* the last one failed */
+    int64_t next_ns;
+    size_t living;
+};
+
+/* ---- a pilot ---- */
+
+static void
+remove_files(const struct pilot *p)
+{
+    static const char *const names[] = {AGENT_ADDRESS, ATTACH_WORDS,
+                                        TRIAL_STDOUT,  TRIAL_STDERR,
+                                        TRIAL_EXIT,    TRIAL_WRAPPER_PID};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = file_join(p->folder, names[i]);
+
+        if (path != NULL)
+            unlink(path);
+        free(path);
+    }
+    rmdir(p->folder);
+}
+
+static void
+end_bridge(struct pilot *p)
+{
+    if (p->bridge < 0)
+        return;
+    process_kill(p->bridge, SIGKILL);
+    process_reap(&p->bridge);
+}
+
+static void
+pilot_free(struct pilots *s, struct pilot *p)
+{
+    end_bridge(p);
+    list_remove(&p->link);
+    s->living--;
+    free(p->folder);
+    free(p);
+}
+
+static struct pilot *
+pilot_new(struct pilots *s, uint64_t number)
+{
+    struct pilot *p = calloc(1, sizeof *p);
+    char place[64];
+
+    if (p == NULL)
+        return NULL;
+    p->number = number;
+    p->bridge = -1;
+    p->pause_ms = RETRY_MS;
+    snprintf(place, sizeof place, "agent %llu", (unsigned long long)number);
+    list_add(&s->pilots, NULL, &p->link, p);
+    s->living++;
+    if (asprintf(&p->folder, "%s/%llu", s->folder, (unsigned long long)number) <
+        0)
+        p->folder = NULL;
+    else if ((p->agent = agents_add(&s->pool, p, place)) != NULL)
+        return p;
+    pilot_free(s, p);
+    return NULL;
+}
+
+static size_t
+slots_asked(const struct pilots *s)
+{
+    return s->setup.cluster->trials_a_pilot > 0
+               ? s->setup.cluster->trials_a_pilot
+               : 1;
+}
+
+/* ---- begun ---- */
+
+static int
+start_pilot(struct pilots *s, struct pilot *p, struct err *err)
+{
+    struct jobs_command c = {0};
+    struct runner_task task = {.trial = (struct trial *)p,
+                               .phase = {.folder = p->folder},
+                               .cwd = s->pool.folder,
+                               .env = environ,
+                               .cgroup = ""};
+
+    if (s->names != NULL)
+        jobs_step(&c, s->job, p->node);
+    jobs_add(&c, "%s", s->program);
+    jobs_add(&c, "agent");
+    jobs_add(&c, "--folder");
+    jobs_add(&c, "%s", p->folder);
+    jobs_add(&c, "--timeout");
+    jobs_add(&c, "%s", s->timeout);
+    jobs_add(&c, "--grace");
+    jobs_add(&c, "%s", s->grace);
+    jobs_add(&c, "--max-output");
+    jobs_add(&c, "%s", s->output);
+    task.command = (const char *const *)c.words;
+    if (c.failed)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else if (file_make_folder(p->folder, err) == 0)
+        p->run = s->under->ops->start(s->under, &task, err);
+    jobs_clear(&c);
+    if (p->run == NULL)
+        return -1;
+    return s->under->ops->watch(p->run) == 0
+               ? 0
+               : err_errno(err, ERR_SYSTEM,
+                           "the end of a pilot cannot be "
+                           "watched for");
+}
+
+/* A node of the allocation that has none; false: all have. */
+static bool
+choose_node(struct pilots *s, struct pilot *p)
+{
+    const char *end;
+
+    for (const char *at = s->names; *at != '\0';
+         at = *end != '\0' ? end + 1 : end) {
+        bool taken = false;
+
+        end = at + strcspn(at, "\n");
+        snprintf(p->node, sizeof p->node, "%.*s", (int)(end - at), at);
+        for (struct link *l = s->pilots.first; l != NULL; l = l->next)
+            taken |= l->of != p &&
+                     strcmp(((struct pilot *)l->of)->node, p->node) == 0;
+        if (!taken && end > at)
+            return true;
+    }
+    return false;
+}
+
+static void
+say(const struct pilots *s, const struct pilot *p, const char *what)
+{
+    char line[400];
+
+    snprintf(line, sizeof line, "tunepipe: warning: agent %llu: %.340s",
+             (unsigned long long)p->number, what);
+    s->setup.say(s->setup.ctx, line);
+}
+
+static void
+note_failure(struct pilots *s, const char *why)
+{
+    snprintf(s->why, sizeof s->why, "%.255s", why);
+    s->failures++;
+    s->next_ns =
+        clock_monotonic_ns() + s->setup.cluster->poll_ms * INT64_C(1000000);
+    if (s->failures >= FAILURES_MAX && s->living == 0)
+        agents_refuse(&s->pool, s->why);
+}
+
+/* Nothing comes of it any more.  What it has left is kept for people, where
+ * nothing ever did. */
+static void
+pilot_is_gone(struct pilots *s, struct pilot *p, const char *why,
+              int64_t lease_ms, bool begun)
+{
+    bool failed = !p->agent->heard && !p->dismissed;
+
+    if (failed)
+        say(s, p, why);
+    agents_gone(p->agent, why, lease_ms);
+    if (!failed || !begun)
+        remove_files(p);
+    pilot_free(s, p);
+    if (failed)
+        note_failure(s, why);
+}
+
+/* How many more there may be. */
+static size_t
+room_for(const struct pilots *s)
+{
+    size_t most = s->setup.cluster->pilots;
+
+    return most == 0 ? SIZE_MAX : most > s->living ? most - s->living : 0;
+}
+
+/* Those that are asked for and have not come count as what was asked for. */
+static size_t
+wanted(const struct pilots *s)
+{
+    size_t trials = agents_wanted(&s->pool), coming = 0, n;
+
+    for (const struct link *at = s->pilots.first; at != NULL; at = at->next)
+        coming += ((const struct pilot *)at->of)->agent->heard ? 0 : 1;
+    n = (trials + slots_asked(s) - 1) / slots_asked(s);
+    n = n > coming ? n - coming : 0;
+    return n < room_for(s) ? n : room_for(s);
+}
+
+static void
+begin_pilots(struct pilots *s)
+{
+    struct err err = {0};
+
+    if (s->failures > 0 && clock_monotonic_ns() < s->next_ns)
+        return;
+    for (size_t n = wanted(s); n > 0; n--) {
+        struct pilot *p = pilot_new(s, s->next);
+
+        if (p == NULL)
+            return;
+        if (s->names != NULL && !choose_node(s, p)) {
+            agents_gone(p->agent, "", 0);
+            pilot_free(s, p);
+            return;
+        }
+        s->next++;
+        if (start_pilot(s, p, &err) == 0)
+            continue;
+        pilot_is_gone(s, p, err.text, 0, false);
+        return;
+    }
+}
+
+/* ---- connected ---- */
+
+static void
+read_address(struct pilot *p)
+{
+    char *path = file_join(p->folder, AGENT_ADDRESS);
+    struct buf b;
+
+    buf_init(&b, 512);
+    if (path != NULL && file_read_plain(path, 511, &b, NULL) == 0 &&
+        sscanf(buf_text(&b), "%31s %63s %127[^\n]", p->job, p->at, p->socket) ==
+            3)
+        snprintf(p->agent->place, sizeof p->agent->place, "job %.20s on %.60s",
+                 p->job, p->at);
+    buf_fini(&b);
+    free(path);
+}
+
+static int
+spawn_bridge(struct pilot *p, const struct jobs_command *c, int pipes[3])
+{
+    char *path = file_join(p->folder, ATTACH_WORDS);
+    char **env = jobs_environment();
+    struct process_spawn how = {
+        .argv = (const char *const *)c->words,
+        .along_path = true,
+        .env = env,
+        .files = {PROCESS_PIPE, PROCESS_PIPE, PROCESS_NULL},
+        .pipes = pipes};
+    pid_t pid = -1;
+
+    if (path != NULL)
+        how.files[2] = open(path,
+                            O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC |
+                                O_NOFOLLOW | O_NONBLOCK,
+                            0600);
+    if (how.files[2] < 0)
+        how.files[2] = PROCESS_NULL;
+    if (env != NULL)
+        pid = process_spawn(&how, &p->bridge, NULL);
+    if (how.files[2] >= 0)
+        close(how.files[2]);
+    free(env);
+    free(path);
+    return pid > 0 ? 0 : -1;
+}
+
+static void
+attach(struct pilots *s, struct pilot *p)
+{
+    struct jobs_command c = {0};
+    int pipes[3] = {-1, -1, -1};
+
+    p->next_ns = clock_monotonic_ns() + p->pause_ms * INT64_C(1000000);
+    p->pause_ms =
+        p->pause_ms * 2 < RETRY_MAX_MS ? p->pause_ms * 2 : RETRY_MAX_MS;
+    end_bridge(p);
+    jobs_step(&c, p->job, p->at);
+    jobs_add(&c, "%s", s->program);
+    jobs_add(&c, "agent");
+    jobs_add(&c, "--attach");
+    jobs_add(&c, "%s", p->socket);
+    if (!c.failed && spawn_bridge(p, &c, pipes) == 0)
+        agents_connect(p->agent, pipes[1], pipes[0]);
+    jobs_clear(&c);
+}
+
+static void
+is_lost(struct agents_agent *g)
+{
+    end_bridge(g->of);
+}
+
+/* One that is there, by Slurm's word, and does not say so itself is ended: its
+ * trials begin again where they are not frozen. */
+static bool
+is_silent(const struct pilots *s, const struct pilot *p)
+{
+    int64_t ms = 2 * AGENT_SILENT_MS(s->setup.cluster->agent_ms);
+
+    return clock_monotonic_ns() >= p->agent->heard_ns + ms * INT64_C(1000000);
+}
+
+static void
+look_after(struct pilots *s, struct pilot *p)
+{
+    if (p->agent->ready) {
+        p->pause_ms = RETRY_MS;
+        s->failures = 0;
+    }
+    if (p->run->queued) {
+        p->agent->heard_ns = clock_monotonic_ns();
+        return;
+    }
+    if (is_silent(s, p) && !p->given_up) {
+        say(s, p, "it does not answer: its job is ended");
+        p->given_up = true;
+        run_stop(p->run, RUN_GIVE_UP);
+    }
+    if (wire_is_open(&p->agent->wire) || clock_monotonic_ns() < p->next_ns)
+        return;
+    if (p->socket[0] == '\0')
+        read_address(p);
+    if (p->socket[0] != '\0')
+        attach(s, p);
+}
+
+/* Its process has ended for sure where that has told how: an agent on a node
+ * that nobody reaches may live on, as long as it waits for a manager. */
+static void
+take_end(struct pilots *s, struct pilot *p)
+{
+    struct run_end end;
+    struct err err = {0};
+    const struct outcome *o = &end.outcome;
+    char why[256];
+
+    run_end(&p->run, &end, &err);
+    if (end.why[0] != '\0')
+        snprintf(why, sizeof why, "%s", end.why);
+    else if (o->kind == OUTCOME_EXITED)
+        snprintf(why, sizeof why, "it ended with status %d", o->number);
+    else
+        snprintf(why, sizeof why, "%.255s", o->text);
+    pilot_is_gone(s, p, why,
+                  o->kind == OUTCOME_EXITED && o->number == 0 ? AGENTS_ORDERLY
+                  : o->kind == OUTCOME_LOST && !end.unbegun
+                      ? s->setup.cluster->agent_ms
+                      : 0,
+                  !end.unbegun);
+}
+
+static void
+look_under(struct pilots *s)
+{
+    struct run *run;
+
+    while ((run = s->under->ops->look(s->under)) != NULL)
+        if (run->news == RUN_ENDED)
+            take_end(s, (struct pilot *)run->trial);
+}
+
+static struct run *
+pilots_look(struct runner *r)
+{
+    struct pilots *s = (struct pilots *)r;
+
+    if (s->pool.news.first == NULL) {
+        agents_go_on(&s->pool);
+        look_under(s);
+        for (struct link *at = s->pilots.first, *next; at != NULL; at = next) {
+            next = at->next;
+            look_after(s, at->of);
+        }
+        begin_pilots(s);
+    }
+    return agents_next(&s->pool);
+}
+
+static void
+describe_wait(const struct agents *a, struct buf *out)
+{
+    const struct pilots *s = (const struct pilots *)a;
+
+    for (const struct link *at = s->pilots.first; at != NULL; at = at->next) {
+        const struct pilot *p = at->of;
+
+        if (p->agent->heard)
+            continue;
+        buf_add_text(out, "waits for an agent: ");
+        run_describe(p->run, out);
+        return;
+    }
+    buf_add_text(out, "waits for room on an agent");
+}
+
+/* ---- opened ---- */
+
+/* Those that are at work end by themselves, once they are told to. */
+static void
+dismiss_all(struct pilots *s)
+{
+    int64_t until = clock_monotonic_ns() + GOODBYE_MS * INT64_C(1000000);
+
+    for (struct link *at = s->pilots.first; at != NULL; at = at->next) {
+        struct pilot *p = at->of;
+
+        p->dismissed = true;
+        if (p->agent->ready)
+            agents_dismiss(p->agent);
+        else
+            run_stop(p->run, RUN_TERMINATE);
+    }
+    while (s->pilots.first != NULL && clock_monotonic_ns() < until) {
+        agents_go_on(&s->pool);
+        look_under(s);
+        poll(NULL, 0, LOOK_MS);
+    }
+}
+
+static void
+pilots_close(struct runner *r)
+{
+    struct pilots *s = (struct pilots *)r;
+
+    if (s->under != NULL && !s->pool.left)
+        dismiss_all(s);
+    while (s->pilots.first != NULL) {
+        struct pilot *p = s->pilots.first->of;
+
+        if (!s->pool.left)
+            run_stop(p->run, RUN_TERMINATE);
+        run_leave(&p->run);
+        pilot_free(s, p);
+    }
+    agents_close(&s->pool);
+    if (s->folder != NULL)
+        rmdir(s->folder);
+    if (s->under != NULL)
+        s->under->ops->close(s->under);
+    free(s->folder);
+    free(s->program);
+    free(s->names);
+    free(s);
+}
+
+/* The allocation that this process is in, and has to itself: that of a batch
+ * script, or of salloc. */
+static int
+find_allocation(struct pilots *s, struct err *err)
+{
+    const char *job = getenv("SLURM_JOB_ID");
+    const char *nodes = getenv("SLURM_JOB_NODELIST");
+    struct jobs_command c = {0};
+    struct buf names;
+    int rc;
+
+    if (job == NULL || nodes == NULL)
+        return 0;
+    snprintf(s->job, sizeof s->job, "%s", job);
+    jobs_add(&c, "scontrol");
+    jobs_add(&c, "show");
+    jobs_add(&c, "hostnames");
+    jobs_add(&c, "%s", nodes);
+    buf_init(&names, 1 << 20);
+    rc = jobs_run(&c, &names, err);
+    if (rc == 0 && (s->names = buf_take(&names)) == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    buf_fini(&names);
+    jobs_clear(&c);
+    return rc;
+}
+
+/* What a job is asked for is for all trials that it has at a time, and a
+ * trial's time is not a job's. */
+static void
+set_up_under(struct pilots *s)
+{
+    size_t each = slots_asked(s);
+
+    s->setup.max_ms = 0;
+    s->setup.max_output = 0;
+    s->setup.grace_ms += GOODBYE_MS;
+    s->cluster = *s->setup.cluster;
+    s->wishes = *s->setup.wishes;
+    s->cluster.mode = CLUSTER_JOBS;
+    if (s->cluster.cpus > 0 || each > 1)
+        s->cluster.cpus = (s->cluster.cpus > 0 ? s->cluster.cpus : 1) * each;
+    s->wishes.memory *= each;
+    s->wishes.devices *= each;
+    s->setup.cluster = &s->cluster;
+    s->setup.wishes = &s->wishes;
+}
+
+extern const struct runner_ops runner_pilots;
+
+int
+pilots_open(struct runner **out, const struct runner_setup *setup,
+            struct err *err)
+{
+    struct pilots *s = calloc(1, sizeof *s);
+    const struct runner_ops *kind;
+    int rc;
+
+    if (s == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    s->pool.base.ops = &runner_pilots;
+    s->pool.lost = is_lost;
+    s->pool.waits = describe_wait;
+    s->setup = *setup;
+    snprintf(s->grace, sizeof s->grace, "%.3f", (double)setup->grace_ms / 1e3);
+    snprintf(s->timeout, sizeof s->timeout, "%.3f",
+             (double)setup->cluster->agent_ms / 1e3);
+    snprintf(s->output, sizeof s->output, "%llu",
+             (unsigned long long)setup->max_output);
+    set_up_under(s);
+    s->program = file_join(setup->program_folder, PROGRAM);
+    rc = s->program == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                            : agents_open(&s->pool, setup, err);
+    if (rc == 0)
+        rc = find_allocation(s, err);
+    kind = s->names != NULL ? &runner_local : &runner_slurm;
+    if (rc == 0)
+        rc = kind->open(&s->under, &s->setup, err);
+    if (rc == 0)
+        rc = agents_watch_fd(&s->pool, s->under->fd, err);
+    if (rc == 0)
+        *out = &s->pool.base;
+    else
+        pilots_close(&s->pool.base);
+    return rc;
+}
+
+/* ---- those of an earlier manager ---- */
+
+static void
+adopt(struct pilots *s, uint64_t number)
+{
+    struct pilot *p = pilot_new(s, number);
+    const struct runner_phase phase = {.folder = p != NULL ? p->folder : ""};
+
+    if (p == NULL)
+        return;
+    p->run = s->under->ops->adopt(s->under, (struct trial *)p, &phase);
+    if (p->run != NULL && s->under->ops->watch(p->run) == 0) {
+        read_address(p);
+        if (s->names != NULL)
+            snprintf(p->node, sizeof p->node, "%s", p->at);
+        return;
+    }
+    run_leave(&p->run);
+    remove_files(p);
+    agents_gone(p->agent, "", 0);
+    pilot_free(s, p);
+}
+
+static int
+pilots_settle(struct runner *r, const char *folder, struct err *err)
+{
+    struct pilots *s = (struct pilots *)r;
+    struct dirent *entry;
+    DIR *all;
+
+    s->pool.folder = folder;
+    if (runner_settle(s->under, folder, err) != 0)
+        return -1;
+    s->folder = file_join(folder, PILOTS_FOLDER);
+    if (s->folder == NULL)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (file_make_folder(s->folder, err) != 0)
+        return -1;
+    all = opendir(s->folder);
+    if (all == NULL)
+        return err_errno(err, ERR_SYSTEM, "%s: cannot read", s->folder);
+    while ((entry = readdir(all)) != NULL) {
+        uint64_t number;
+
+        if (!number_parse_u64(entry->d_name, strlen(entry->d_name), &number))
+            continue;
+        if (number >= s->next)
+            s->next = number + 1;
+        adopt(s, number);
+    }
+    closedir(all);
+    return 0;
+}
+
+static void
+pilots_plan(const struct runner *r, struct buf *out)
+{
+    const struct pilots *s = (const struct pilots *)r;
+
+    if (s->names != NULL)
+        buf_printf(out, "agents on the nodes of job %s", s->job);
+    else
+        s->under->ops->plan(s->under, out);
+}
+
+const struct runner_ops runner_pilots = {
+    .name = "slurm",
+    .can = RUNNER_CHECKPOINTS | RUNNER_MEMORY | RUNNER_DEVICES |
+           RUNNER_PROGRAMS | RUNNER_LASTS | RUNNER_ELSEWHERE,
+    .open = pilots_open,
+    .close = pilots_close,
+    .settle = pilots_settle,
+    .start = agents_start,
+    .adopt = agents_adopt,
+    .clear = agents_clear,
+    .watch = agents_watch,
+    .look = pilots_look,
+    .stop = agents_stop,
+    .end = agents_end,
+    .leave = agents_leave,
+    .describe = agents_describe,
+    .plan = pilots_plan,
+};
