@@ -642,6 +642,7 @@ set_policy(const struct dispatch_words *w, struct policy *p, struct err *err)
 {
     *p = (struct policy){.stopped = TELL_LATEST,
                          .extensions = w->extensions,
+                         .reclaim = w->extensions,
                          .nni = w->nni,
                          .reissue = w->nni};
     if (w->early_stopped != NULL &&

@@ -119,6 +119,8 @@ policy_write(const struct policy *p, struct json_writer *w)
         json_add_bool(w, "nni", true);
     if (p->reissue)
         json_add_bool(w, "again", true);
+    if (p->reclaim)
+        json_add_bool(w, "reclaim", true);
 }
 
 const struct mark *

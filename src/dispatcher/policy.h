@@ -40,6 +40,9 @@ struct policy {
                      lost or was refused, so lost ones are given out again
                      (reunion.h), and the tuner is asked again where it
                      failed; older logs lack that */
+    bool reclaim; /* ids that a stop left owed go to the next requests, so that
+                     an interruption changes no trial's id; older logs lack
+                     that */
 };
 
 /* Which of the values of a trial that was stopped early the tuner is told;

@@ -642,6 +642,16 @@ read_filters(struct jval head, struct session_setup *setup, struct err *err)
     return 0;
 }
 
+/* A flag that logs lack which are older than it. */
+static bool
+has_flag(struct jval head, const char *key)
+{
+    struct jval v;
+    bool on;
+
+    return jval_get(head, key, &v) && jval_bool(v, &on) && on;
+}
+
 int
 session_read_head(struct jval head, struct session_setup *setup,
                   struct err *err)
@@ -672,9 +682,9 @@ session_read_head(struct jval head, struct session_setup *setup,
     if (jval_get(head, "direction", &v) &&
         read_word(head, "direction", policy_set_direction, p, err) != 0)
         return -1;
-    p->nni = jval_get(head, "nni", &v) && jval_bool(v, &p->nni) && p->nni;
-    p->reissue = p->nni && jval_get(head, "again", &v) &&
-                 jval_bool(v, &p->reissue) && p->reissue;
+    p->nni = has_flag(head, "nni");
+    p->reissue = p->nni && has_flag(head, "again");
+    p->reclaim = has_flag(head, "reclaim");
     setup->maximize_given = true;
     setup->tuner_logged = setup->assessor_logged = true;
     setup->digits = (int)digits;

@@ -2,11 +2,12 @@
 /* DESIGN
  *
  * A request for n trials takes n consecutive ids, which are used up whether or
- * not they are served.  serve_one() asks the tuner for one id after the other
- * until it refuses; ids that it would rather serve later (TP_LATER) become owed
- * and are tried again, oldest first, at the end of each command that told the
- * tuner something.  NO is written once for a request that was not fully served.
- * Under policy `reissue` a unit at which the tuner failed is owed, too. */
+ * not they are served, but for those that a stop leaves owed (reopen()).
+ * serve_one() asks the tuner for one id after the other until it refuses; ids
+ * that it would rather serve later (TP_LATER) become owed and are tried again,
+ * oldest first, at the end of each command that told the tuner something.  NO
+ * is written once for a request that was not fully served.  Under policy
+ * `reissue` a unit at which the tuner failed is owed, too. */
 
 #include "dispatcher/tuning.h"
 
@@ -1422,13 +1423,25 @@ close_requests(struct side *s)
     self(s)->closed = true;
 }
 
+/* Voids what is owed.  No suggestion has had those ids: under policy `reclaim`
+ * the next requests get them, so that they are given out as without the stop.
+ * Below the id of a trial that the user has added since, they are burnt. */
+static void
+void_owed(struct tuning *t)
+{
+    if (t->side.policy->reclaim && t->owed.total > 0 &&
+        owed_end(&t->owed) == t->next_id)
+        t->next_id = t->owed.runs[t->owed.n_runs - 1].first;
+    owed_clear(&t->owed);
+}
+
 static void
 reopen(struct side *s)
 {
     struct tuning *t = self(s);
 
     if (t->closed)
-        owed_clear(&t->owed);
+        void_owed(t);
     t->closed = false;
 }
 

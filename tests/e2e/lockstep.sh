@@ -213,4 +213,24 @@ E
 }
 check "an attempt that is left before it has begun" left
 
+# The stop voids what the tuner owes; the trials that it would have been get the
+# same ids, and so parameters and seeds, behind it.
+left_owing() {
+    experiment 'maxTrialNumber: 9' 'trialConcurrency: 4' 'deterministic: true' \
+        "tuner: {plugin: $PLUGINS/later.so, classArgs: {at_once: 2}}" << 'E'
+if [ "$TUNEPIPE_TRIAL_ID" = 00004 ] && [ -e "$HERE/stop" ]; then
+    rm "$HERE/stop"
+    kill -TERM "$(cat "$HERE/pid")"
+    exec sleep 1000
+fi
+tunepipe trial report --final "$TUNEPIPE_PARAM_x"
+E
+    table='s/"duration_s": [^,]*, //; s/"attempt": [^,]*, //'
+    run 0 && sed "$table" "$dir/results.jsonl" > want && : > stop && run 1 &&
+        has err interrupted && resume 0 && replays || return 1
+    sed "$table" "$dir/results.jsonl" | diff want - > diff ||
+        { fail "another table"; cat diff; false; }
+}
+check "what a stop left owed has the ids that it would have had" left_owing
+
 finish

@@ -473,4 +473,5 @@ TEST(replay_of_the_golden_logs_is_identical)
 {
     check_golden("medianstop.log", 371, 73);
     check_golden("awkward.log", 114, 20);
+    check_golden("burnt.log", 9, 8);
 }

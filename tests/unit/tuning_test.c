@@ -240,6 +240,49 @@ TEST(tuning_closed_drops_requests_and_what_is_owed)
     drive_stop(&d);
 }
 
+/* Without the stop A's end would have brought TR1. */
+TEST(tuning_gives_out_the_ids_that_a_stop_left_owed)
+{
+    struct policy policy = extended;
+
+    for (int i = 0; i < 2; i++) {
+        struct drive d;
+
+        policy.reclaim = i == 1;
+        begin(&d, "later", NULL, policy);
+        CHECK_STR(brief(drive_send(&d, "GE", "3")), "TR0 NO0" LATER("2"));
+        side_close(d.session->sides[SENDER_DEFAULT]);
+        CHECK_STR(brief(drive_end(&d, 0, "A", "SUCCEEDED")), "");
+        session_undo_end(d.session);
+        session_undo_end(d.session); /* owes nothing: changes nothing */
+        CHECK_STR(brief(drive_send(&d, "GE", "3")),
+                  policy.reclaim ? "TR1 NO1" LATER("2") : "TR3 NO3" LATER("2"));
+        drive_stop(&d);
+    }
+}
+
+/* An id that the user has used is not given out, nor those below it. */
+TEST(tuning_gives_out_no_id_that_the_user_has_used)
+{
+    struct policy policy = extended;
+    struct drive d;
+
+    policy.reclaim = true;
+    begin(&d, "later", NULL, policy);
+    CHECK_STR(brief(drive_send(&d, "GE", "2")), "TR0 NO0" LATER("1"));
+    CHECK_STR(drive_send(&d, "AD",
+                         "[{\"parameter_id\": 2, \"parameters\": "
+                         "{\"x\": 0.5}}]"),
+              "");
+    side_close(d.session->sides[SENDER_DEFAULT]);
+    session_undo_end(d.session);
+    CHECK_STR(brief(drive_send(&d, "GE", "1")), "NO3" LATER("1"));
+    side_close(d.session->sides[SENDER_DEFAULT]);
+    session_undo_end(d.session);
+    CHECK_STR(brief(drive_send(&d, "GE", "1")), "NO3" LATER("1"));
+    drive_stop(&d);
+}
+
 /* A refused SS leaves the old space in force. */
 TEST(tuning_keeps_the_space_when_the_tuner_refuses_another)
 {
