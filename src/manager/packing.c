@@ -96,6 +96,8 @@ work(void *ctx)
     if (at->rc == 0)
         at->rc =
             packer_put(at->packer, at->trials_of, at->n, &at->left, &at->err);
+    if (at->packer != NULL)
+        packer_set_aside(at->packer, &at->aside);
 }
 
 /* ---- what is due ---- */
@@ -355,6 +357,8 @@ settle(struct packing *p)
     struct packing_errand *at = &p->at;
 
     p->busy = false;
+    if (at->aside.code != ERR_NONE)
+        progress_warn(p->progress, "tunepipe: warning: %s", at->aside.text);
     if (at->left.code != ERR_NONE && !p->left_told) {
         p->left_told = true;
         progress_warn(p->progress, "tunepipe: warning: not packed: %s",

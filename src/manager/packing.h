@@ -54,7 +54,7 @@ struct packing_errand {
     bool removes;   /* for good, at least one file */
     int results_fd; /* borrowed */
     int rc;
-    struct err err, left;
+    struct err err, left, aside;
 };
 
 struct packing {

@@ -30,6 +30,9 @@ struct err;
 
 #define PACK_TRIALS 1000
 #define PACK_ENDS ".tar.gz"
+/* Behind it, and before a number, in the name of a file that is no pack and had
+ * the name of one. */
+#define PACK_ASIDE ".aside-"
 #define PACK_NAME_MAX 64
 #define PACK_ID_MAX 48
 

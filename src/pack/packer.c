@@ -2,7 +2,9 @@
 /* DESIGN.  A member is written behind room for its head, which comes last: a
  * member without it is none.  Then it is synced, and only then what it holds is
  * removed, unless that changed meanwhile.  So of all members of a pack the last
- * alone may be torn: it is looked through before the first one is added. */
+ * alone may be torn: it is looked through before the first one is added.  Of a
+ * pack whose only member is torn the head is still zeros; any other file
+ * without a whole member is somebody else's, or damaged, and is set aside. */
 #include "pack/packer.h"
 
 #include "core/err.h"
@@ -54,6 +56,7 @@ struct packer {
     struct removal *removals;
     size_t n_removals, removals_cap;
     struct err *left; /* tells of the first file that had to stay */
+    struct err aside; /* tells of the last file that was set aside */
     unsigned char piece[PIECE];
 };
 
@@ -136,7 +139,19 @@ ignore(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-/* Finds the end of the last whole member, and cuts off what is behind it. */
+/* Whether a head's place at the beginning of the file holds anything. */
+static bool
+has_head(const struct packer *p)
+{
+    static const unsigned char zeros[PACK_HEAD(0)];
+    unsigned char head[sizeof zeros];
+    ssize_t n = pread(p->fd, head, sizeof head, 0);
+
+    return n < 0 || memcmp(head, zeros, (size_t)n) != 0;
+}
+
+/* Finds the end of the last whole member, and cuts off what is behind it.  1:
+ * there is none, and the file is not one that was torn. */
 static int
 find_end(struct packer *p, struct err *err)
 {
@@ -152,33 +167,64 @@ find_end(struct packer *p, struct err *err)
             p->end = m->at;
     }
     pack_index_fini(&x);
+    if (rc == 0 && p->end == 0 && has_head(p))
+        return 1;
     if (rc == 0 && ftruncate(p->fd, (off_t)p->end) != 0)
         rc = fail(p, err, "cut");
     return rc;
 }
 
+/* Gives a file that is no pack another name, which no file has. */
 static int
-open_pack(struct packer *p, uint64_t number, struct err *err)
+set_aside(struct packer *p, const char *name, struct err *err)
+{
+    char to[PACK_NAME_MAX + 32];
+    struct stat st;
+    unsigned i = 1;
+
+    do
+        snprintf(to, sizeof to, "%s" PACK_ASIDE "%u", name, i++);
+    while (fstatat(p->trials_fd, to, &st, AT_SYMLINK_NOFOLLOW) == 0);
+    if (renameat(p->trials_fd, name, p->trials_fd, to) != 0)
+        return fail(p, err, "rename");
+    err_set(&p->aside, ERR_INPUT,
+            "%s/%s is no pack of trials, or damaged from its beginning on: it "
+            "is %s from now on",
+            p->trials, name, to);
+    return 0;
+}
+
+/* Opens the file of that name, or makes it; results as find_end(). */
+static int
+open_file(struct packer *p, const char *name, struct err *err)
 {
     const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-    uint64_t first = number / PACK_TRIALS * PACK_TRIALS;
-    char name[PACK_NAME_MAX];
 
-    if (p->fd >= 0 && p->first == first)
-        return 0;
     close_pack(p);
-    pack_name(number, name);
-    p->first = first;
     p->fd = openat(p->trials_fd, name, flags);
     p->is_new = p->fd < 0 && errno == ENOENT;
     if (p->is_new)
         p->fd = openat(p->trials_fd, name, flags | O_CREAT | O_EXCL, 0600);
-    if (p->fd < 0)
-        return fail(p, err, "open");
-    if (find_end(p, err) == 0)
+    return p->fd < 0 ? fail(p, err, "open") : find_end(p, err);
+}
+
+static int
+open_pack(struct packer *p, uint64_t number, struct err *err)
+{
+    uint64_t first = number / PACK_TRIALS * PACK_TRIALS;
+    char name[PACK_NAME_MAX];
+    int rc;
+
+    if (p->fd >= 0 && p->first == first)
         return 0;
-    close_pack(p);
-    return -1;
+    pack_name(number, name);
+    p->first = first;
+    rc = open_file(p, name, err);
+    if (rc == 1)
+        rc = set_aside(p, name, err) != 0 ? -1 : open_file(p, name, err);
+    if (rc != 0)
+        close_pack(p);
+    return rc;
 }
 
 static int
@@ -273,6 +319,14 @@ finish_member(struct packer *p, struct err *err)
         p->end = p->to;
     free(head);
     return rc;
+}
+
+bool
+packer_set_aside(struct packer *p, struct err *told)
+{
+    *told = p->aside;
+    p->aside = (struct err){0};
+    return told->code != ERR_NONE;
 }
 
 /* ---- removed ---- */

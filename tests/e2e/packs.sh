@@ -197,6 +197,28 @@ E
 }
 check "a pack that cannot be written" unwritable
 
+# What is in a pack's place and is none, or damaged from its beginning on, stays
+# under another name, which is said.
+aside() {
+    experiment 'maxTrialNumber: 2' 'keepTrialFiles: packed' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" != 00000 ] ||
+    echo mine > "$TUNEPIPE_EXPERIMENT_DIR/trials/00000-00999.tar.gz"
+echo "says $TUNEPIPE_TRIAL_ID"
+tunepipe trial report --final 1
+E
+    name=00000-00999.tar.gz
+    run 0 && left 2 && [ "$(cat "$dir/trials/$name.aside-1")" = mine ] &&
+        [ "$(grep -c "$name is no pack.* it is $name.aside-1 " err)" = 1 ] ||
+        fail "$(cat err)" || return 1
+    "$T" trial output "$dir" 1 > out && has out 'says 00001' || return 1
+    printf xxxx | dd of="$(packs)" bs=1 conv=notrunc status=none && cp "$(packs)" damaged &&
+        "$T" resume --max-trials 3 "$dir" > out 2> err && left 3 &&
+        cmp damaged "$dir/trials/$name.aside-2" && has err "$name.aside-2" ||
+        fail "$(cat err)" || return 1
+    "$T" trial output "$dir" 2 > out && has out 'says 00002'
+}
+check "what is no pack is set aside" aside
+
 # How the folder looks is not what we make of it.
 hostile() {
     experiment 'maxTrialNumber: 1' 'keepTrialFiles: packed' 'trialOutput: pack' \

@@ -298,6 +298,46 @@ TEST(packs_that_are_torn_are_cut_and_gone_on_with)
     check_text("trials/00003/stdout", "three\n");
 }
 
+/* Puts away a trial with that file in the pack's place. */
+static void
+put_beside(uint64_t number, const char *file, size_t size, bool aside)
+{
+    struct pack_trial t = {number, 0, PACK_STORED, PACK_KEPT};
+    struct packer *p = packer_open("trials", is_ours, NULL);
+    struct err told;
+
+    make_file("trials/00001/stdout", "one\n");
+    CHECK_EQ(file_write(PACK, file, size, NULL), 0);
+    CHECK_EQ(packer_put(p, &t, 1, NULL, NULL), 0);
+    CHECK_EQ(packer_set_aside(p, &told), aside);
+    if (aside)
+        CHECK_HAS(told.text, "trials/00000-00999.tar.gz is no pack");
+    CHECK(!packer_set_aside(p, &told));
+    packer_close(p);
+    check_text("trials/00001/stdout", "one\n");
+}
+
+TEST(packs_set_aside_what_is_none)
+{
+    static const char zeros[5000];
+
+    make_file("trials/00001/stdout", "one\n");
+    put_beside(1, "x", 1, true);
+    check_text(PACK PACK_ASIDE "1", "x");
+    put_beside(1, "no pack\n", 8, true);
+    check_text(PACK PACK_ASIDE "1", "x");
+    check_text(PACK PACK_ASIDE "2", "no pack\n");
+    put_beside(1, zeros, sizeof zeros, false); /* as one that was torn is */
+    put_beside(1, "", 0, false);
+    CHECK(!is_there(PACK PACK_ASIDE "3"));
+    damage(PACK, 30);
+    make_file("trials/00002/stdout", "two\n");
+    put_one(2, PACK_STORED, PACK_KEPT);
+    CHECK(is_there(PACK PACK_ASIDE "3"));
+    CHECK(!packs_has(NULL, "trials/00001"));
+    check_text("trials/00002/stdout", "two\n");
+}
+
 TEST(packs_that_are_damaged_cost_that_member)
 {
     char text[300] = "";
