@@ -48,8 +48,10 @@ on_far() {
     shift 2
     words=$*
     mkdir "$work/$far_test$words" && cd "$work/$far_test$words" || exit 1
-    check "$name" on_far_test
-    rm -rf "$work/on_far_test"
+    # A process that a test before left may still be at its experiment's path.
+    eval "on_far_$far_test() { on_far_test; }"
+    check "$name" "on_far_$far_test"
+    rm -rf "$work/on_far_$far_test"
 }
 on_far_test() {
     far far $(echo "$words" | sed "s:=:=$PWD/:") || { cat far.said; return 1; }
