@@ -349,8 +349,8 @@ experiment_folder_make(struct experiment_folder *f, const struct experiment *x,
     return write_pid(f, err);
 }
 
-void
-experiment_folder_remove(const struct experiment_folder *f)
+static void
+remove_all(const struct experiment_folder *f)
 {
     log_place_remove(f->path);
     folder_remove(f->path);
@@ -367,6 +367,8 @@ experiment_folder_close(struct experiment_folder *f)
         if (fds[i] >= 0)
             close(fds[i]);
     hold_drop(&f->hold);
+    if (f->unbegun)
+        remove_all(f);
     free(f->path);
     free(f->made);
     f->path = f->made = NULL;

@@ -28,6 +28,7 @@ struct experiment_folder {
     char *made;       /* the working folder that was made for it; NULL: none */
     int summary_fd;   /* room for summary.json, without a name; -1: none */
     struct buf held;  /* lines of results that could not be written yet */
+    bool unbegun;     /* nothing is to be left of it */
 };
 
 #define EXPERIMENT_FOLDER_CLOSED                                        \
@@ -51,10 +52,9 @@ int experiment_folder_make(struct experiment_folder *f,
 int experiment_folder_open(struct experiment_folder *f, const char *path,
                            uint64_t seed, struct err *err);
 
-/* Removes the folder of an experiment that was not begun, and the working
- * folder, where it was made for it and nothing else is in it. */
-void experiment_folder_remove(const struct experiment_folder *f);
-
+/* Removes the folder of an experiment that was not begun, too, and the working
+ * folder, where it was made for it and nothing else is in it: when all that is
+ * open in it is closed, as far file systems keep what is open. */
 void experiment_folder_close(struct experiment_folder *f);
 
 /* Appends the line of a trial that has ended.  Where a failure may pass, such

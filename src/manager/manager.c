@@ -447,8 +447,8 @@ show_unseen(struct manager *m)
     free(path);
 }
 
-/* A mistake in the configuration, which the dispatcher found, is to leave
- * nothing that looks like an experiment. */
+/* A mistake in the configuration, which the dispatcher or the machine showed,
+ * is to leave nothing that looks like an experiment. */
 static void
 discard(struct manager *m)
 {
@@ -456,17 +456,23 @@ discard(struct manager *m)
 
     show_unseen(m);
     progress_warn(&m->progress, "tunepipe: nothing was started, %s is removed",
-                  out->folder);
-    experiment_folder_remove(&m->folder);
+                  m->folder.path);
+    m->folder.unbegun = true;
     free(out->folder);
     out->folder = NULL;
+}
+
+static bool
+is_unbegun(const struct manager *m)
+{
+    return m->options->resume == NULL && m->live.n_numbers == 0;
 }
 
 /* The dispatcher refused what it is to do. */
 static void
 tell_refused(struct manager *m)
 {
-    if (m->options->resume == NULL && m->live.n_numbers == 0)
+    if (is_unbegun(m))
         discard(m);
     else
         progress_warn(&m->progress,
@@ -497,8 +503,11 @@ manager_run(const struct experiment *x, const struct manager_options *options,
         if (out->end == MANAGER_CONFIG)
             tell_refused(&m);
     } else if (m.folder.results_fd >= 0) { /* it is ours, and nobody died */
-        experiment_folder_finish(&m.folder, false, false, err->text,
-                                 (double)m.budget.used_ns / 1e9, NULL);
+        if (err->code == ERR_CONFIG && is_unbegun(&m))
+            discard(&m);
+        else
+            experiment_folder_finish(&m.folder, false, false, err->text,
+                                     (double)m.budget.used_ns / 1e9, NULL);
     }
     manager_close(&m);
     return rc;

@@ -114,7 +114,9 @@ nothing() {
     four 'segmentSize: 1000' && run 0 && unheld &&
         has err 'cannot begin segment 2' && has err '; it stays one file' &&
         has err ', nor shared mappings: command.lock.held stands for a lock' &&
-        looked_at 4 && unheld
+        looked_at 4 && unheld || return 1
+    mkdir refused && cd refused && experiment 'maxTrialOutput: 1M' < /dev/null
+    run 3 && has err 'maxTrialOutput: ' && [ ! -d tunepipe-experiments ]
 }
 on_far "neither locks nor mappings, links, reserved room" \
     nothing nolock nomap nolink nofallocate norename2

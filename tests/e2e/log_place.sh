@@ -71,7 +71,9 @@ check "a folder of that name is another's" named_alike
 refused() {
     elsewhere 'tuner: {name: random, classArgs: {nonsense: 1}}'
     run 3
-    [ ! -d tunepipe-experiments ] && [ -z "$(ls logs)" ]
+    [ ! -d tunepipe-experiments ] && [ -z "$(ls logs)" ] || return 1
+    experiment 'commandLogDirectory: /proc' < /dev/null
+    run 3 && [ ! -d tunepipe-experiments ] && has err 'commandLogDirectory: /proc/'
 }
 check "one that is refused" refused
 
