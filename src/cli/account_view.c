@@ -114,6 +114,26 @@ add_elapsed(struct buf *out, const struct account_view *v)
     }
 }
 
+static void
+add_left_out(struct buf *out, struct jval a)
+{
+    struct jval list;
+
+    if (!jval_get(a, "left_out", &list))
+        return;
+    for (size_t i = 0; i < jval_count(list); i++) {
+        const char *machine = jval_text_of(jval_at(list, i), "machine");
+
+        buf_add_text(out, "left out    ");
+        add_shown(out, machine);
+        buf_add_text(out, " (");
+        add_shown(out, jval_text_of(jval_at(list, i), "why"));
+        buf_add_text(out, "); tunepipe machine retry ");
+        add_shown(out, machine);
+        buf_add_char(out, '\n');
+    }
+}
+
 void
 account_view_head(const struct account_view *v, struct buf *out)
 {
@@ -144,6 +164,7 @@ account_view_head(const struct account_view *v, struct buf *out)
     buf_add_text(out, "\ntime        ");
     add_elapsed(out, v);
     buf_add_char(out, '\n');
+    add_left_out(out, a);
 }
 
 void

@@ -15,16 +15,16 @@ extern const struct verb verb_dispatch, verb_run, verb_resume, verb_show,
     verb_plugin, verb_nni, verb_index, verb_export, verb_schema, verb_rerun,
     verb_import, verb_status, verb_update, verb_pause, verb_continue, verb_stop,
     verb_top, verb_wait, verb_why, verb_report, verb_ls, verb_study, verb_ask,
-    verb_tell, verb_unpack, verb_agent;
+    verb_tell, verb_unpack, verb_machine, verb_agent;
 
 static const struct verb *const verbs[] = {
-    &verb_run,     &verb_study,  &verb_ask,      &verb_tell,     &verb_resume,
-    &verb_ls,      &verb_show,   &verb_status,   &verb_top,      &verb_wait,
-    &verb_why,     &verb_update, &verb_pause,    &verb_continue, &verb_stop,
-    &verb_rerun,   &verb_unpack, &verb_report,   &verb_index,    &verb_export,
-    &verb_import,  &verb_schema, &verb_dispatch, &verb_replay,   &verb_log,
-    &verb_explain, &verb_fork,   &verb_tuners,   &verb_trial,    &verb_plugin,
-    &verb_nni,     &verb_agent,
+    &verb_run,     &verb_study,   &verb_ask,    &verb_tell,     &verb_resume,
+    &verb_ls,      &verb_show,    &verb_status, &verb_top,      &verb_wait,
+    &verb_why,     &verb_update,  &verb_pause,  &verb_continue, &verb_stop,
+    &verb_machine, &verb_rerun,   &verb_unpack, &verb_report,   &verb_index,
+    &verb_export,  &verb_import,  &verb_schema, &verb_dispatch, &verb_replay,
+    &verb_log,     &verb_explain, &verb_fork,   &verb_tuners,   &verb_trial,
+    &verb_plugin,  &verb_nni,     &verb_agent,
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 

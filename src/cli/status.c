@@ -32,7 +32,7 @@ static const char help[] =
     "           others had less)}\n"
     "           and all live trials: trial, attempt, status, latest, reports,\n"
     "           elapsed_s, recent, parameters; reason where it is paused;\n"
-    "           reason and unended where no manager lives\n"
+    "           left_out {machine, why}, where any is; reason and unended where no manager lives\n"
     "\n"
     "state: starting, running, paused, stopping, ending; ended, died, forked.\n"
     "\n"

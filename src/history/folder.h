@@ -19,6 +19,7 @@
  *   summary.json        how it ended; absent until then; what was counted of
  *                       the trials: results_note()
  *   budget.json         how long it has run, and may go on: budget.h
+ *   machines.json       which are left out: runner/machines.h
  *   control             the socket of a living manager: control/control.h
  *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h

@@ -27,7 +27,7 @@ struct attempt_end {
 
 typedef void attempt_end_hear(void *ctx, const struct attempt_end *end);
 
-#define ATTEMPT_END_LISTENERS 18
+#define ATTEMPT_END_LISTENERS 19
 
 /* A zeroed one has no listeners. */
 struct attempt_ends {

@@ -328,6 +328,24 @@ commands_retry(void *ctx, const struct control_request *request,
     return rc;
 }
 
+/* {"machine": NAME}: it is not left out any more. */
+static int
+commands_retry_machine(void *ctx, const struct control_request *request,
+                       struct buf *reply, struct err *err)
+{
+    struct manager *m = ctx;
+    const char *name;
+    struct jval v;
+
+    if (!jval_get(request->object, "machine", &v) ||
+        !jval_string(v, &name, NULL))
+        return err_set(err, ERR_INPUT, "machine: expected a name");
+    if (blame_retry(&m->blame, name, err) != 0)
+        return -1;
+    buf_add_text(reply, "{}");
+    return 0;
+}
+
 /* ---- who waits for an event ---- */
 
 /* Who waits for an event is a listener on the bus that answers. */
@@ -586,6 +604,7 @@ static const struct control_command table[] = {
      commands_update},
     {"kill", {"trials"}, commands_kill},
     {"retry", {"trials"}, commands_retry},
+    {"retry_machine", {"machine"}, commands_retry_machine},
     {"add", {"parameters", "tag", "again"}, commands_add},
     {"why", {"trial"}, commands_why},
     {"import", {NULL}, commands_import}, /* what lies in FOLDER_IMPORT_NEW */

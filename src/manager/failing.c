@@ -16,6 +16,7 @@
 #include "manager/reading.h"
 #include "manager/scheduler.h"
 #include "manager/trial_folder.h"
+#include "runner/machines.h"
 #include "trial/files.h"
 #include "trial/stderr_tail.h"
 
@@ -217,7 +218,8 @@ failing_count(void *ctx, const struct attempt_end *end)
 
     if (end->how != ATTEMPT_JUDGED || t->past.recorded)
         return;
-    if (t->state == TRIAL_CANCELLED)
+    if (t->state == TRIAL_CANCELLED ||
+        machines_why(f->machines, t->outcome.node) != NULL)
         return;
     if (!trial_is_failure(t->state)) {
         f->same = 0;

@@ -25,6 +25,7 @@ struct experiment;
 struct experiment_end;
 struct experiment_folder;
 struct live;
+struct machines;
 struct progress;
 struct publish;
 struct reading;
@@ -42,6 +43,7 @@ struct failing {
     const struct dues *dues;
     struct reading *reading;
     struct ending *ending;
+    const struct machines *machines;
     struct publish *publish;
     struct progress *progress;
     struct experiment_end *end;

@@ -78,6 +78,7 @@ launch_open(struct launch *l, const struct runner_ops *kind,
                                  .max_ms = x->max_trial_ms,
                                  .cluster = &x->cluster,
                                  .wishes = &x->wishes,
+                                 .machines = l->machines,
                                  .say = l->say,
                                  .ctx = l->ctx};
 

@@ -16,6 +16,7 @@ struct checkpoints;
 struct err;
 struct experiment;
 struct json;
+struct machines;
 struct runner;
 struct runner_ops;
 struct space;
@@ -41,6 +42,7 @@ struct launch {
     /* Of the runner, set before it is opened: whether it had one before; says a
      * line to the user. */
     bool resumes;
+    const struct machines *machines; /* borrowed */
     void (*say)(void *ctx, const char *line);
     void *ctx;
 };

@@ -163,6 +163,7 @@ init_waiting(struct manager *m)
                                       .placing = &m->placing,
                                       .attempts = &m->attempts,
                                       .running = &m->running,
+                                      .blame = &m->blame,
                                       .reading = &m->reading,
                                       .delivery = &m->delivery,
                                       .live = &m->live,
@@ -202,6 +203,7 @@ init_running(struct manager *m)
                                   .dues = &m->dues,
                                   .stopping = &m->stopping,
                                   .failing = &m->failing,
+                                  .blame = &m->blame,
                                   .resources = &m->resources,
                                   .goals = &m->goals,
                                   .publish = &m->publish,
@@ -234,6 +236,7 @@ init_ends(struct manager *m)
                                     .dues = &m->dues,
                                     .exchange = &m->exchange,
                                     .end = &m->end};
+    m->blame = (struct blame){.folder = &m->folder, .progress = &m->progress};
     m->failing = (struct failing){.x = x,
                                   .folder = &m->folder,
                                   .attempts = &m->attempts,
@@ -243,6 +246,7 @@ init_ends(struct manager *m)
                                   .dues = &m->dues,
                                   .reading = &m->reading,
                                   .ending = &m->ending,
+                                  .machines = &m->blame.machines,
                                   .publish = &m->publish,
                                   .progress = &m->progress,
                                   .end = &m->end};
@@ -471,6 +475,7 @@ subscribe(struct manager *m)
     if (launch_has_programs(&m->launch)) /* who asks notes no files */
         attempt_ends_on(ends, saved_from_hear_end, &m->saved_from);
     attempt_ends_on(ends, coordinator_hear_end, &m->coordinator);
+    attempt_ends_on(ends, blame_hear_end, &m->blame);
     attempt_ends_on(ends, failing_count, &m->failing);
     attempt_ends_on(ends, publish_hear_end, &m->publish);
     attempt_ends_on(ends, study_hear_end, &m->study);
@@ -508,6 +513,7 @@ manager_open(struct manager *m, struct err *err)
                                         : runner_kind(x->platform);
 
     hold_standard_streams();
+    m->launch.machines = &m->blame.machines;
     m->launch.say = say;
     m->launch.ctx = m;
     m->launch.resumes = m->options->resume != NULL;
@@ -540,6 +546,7 @@ manager_open(struct manager *m, struct err *err)
     m->checkpoints.lockstep = x->deterministic;
     m->checkpoints.told = kind->can & RUNNER_ELSEWHERE;
     tell_launch(m);
+    blame_open(&m->blame);
     if (runner_settle(m->launch.runner, m->folder.path, err) != 0)
         return -1;
     subscribe(m);
@@ -583,6 +590,7 @@ manager_close(struct manager *m)
     absent_close(&m->absent);
     saved_from_close(&m->saved_from);
     launch_close(&m->launch);
+    machines_fini(&m->blame.machines);
     resources_close(&m->resources);
     checkpoints_close(&m->checkpoints);
     experiment_folder_close(&m->folder);

@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/attempts.h"
+#include "manager/blame.h"
 #include "manager/delivery.h"
 #include "manager/dues.h"
 #include "manager/launch.h"
@@ -115,6 +116,7 @@ preparing_exited(struct preparing *p, struct trial *t)
     time_end(t, &end.outcome);
     dues_drop(p->dues, t);
     placing_release(p->placing, t);
+    blame_run_end(p->blame, &end);
     if (attempts_unbegun(p->attempts, t, &end))
         return;
     if (is_good(t, &end.outcome)) {

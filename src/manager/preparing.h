@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct attempts;
+struct blame;
 struct checkpoints;
 struct delivery;
 struct dues;
@@ -34,6 +35,7 @@ struct preparing {
     struct placing *placing;
     struct attempts *attempts;
     struct running *running;
+    struct blame *blame;
     struct reading *reading;
     struct delivery *delivery;
     struct live *live;

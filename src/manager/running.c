@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "manager/attempts.h"
+#include "manager/blame.h"
 #include "manager/delivery.h"
 #include "manager/dues.h"
 #include "manager/experiment_end.h"
@@ -118,6 +119,7 @@ running_exited(struct running *r, struct trial *t)
     if (is_elsewhere && t->outcome.ended_ns > t->outcome.started_ns)
         set_times(t, asked_ns);
     placing_release(r->placing, t);
+    blame_run_end(r->blame, &end);
     if (attempts_unbegun(r->attempts, t, &end))
         return;
     if (end.again)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct attempts;
+struct blame;
 struct delivery;
 struct dues;
 struct experiment;
@@ -37,6 +38,7 @@ struct running {
     const struct dues *dues;
     const struct stopping *stopping;
     struct failing *failing;
+    struct blame *blame;
     struct resources *resources;
     struct goals *goals;
     struct publish *publish;

@@ -11,6 +11,7 @@
 #include "control/server.h"
 #include "manager/absent.h"
 #include "manager/attempts.h"
+#include "manager/blame.h"
 #include "manager/budget.h"
 #include "manager/checkpoints.h"
 #include "manager/coordinator.h"
@@ -92,6 +93,7 @@ struct manager {
     struct deadlines deadlines;
     struct dues dues;         /* those of the trials */
     struct attempts attempts; /* how one is over, and another follows */
+    struct blame blame;       /* machines on which they fail, left out */
     struct failing failing;   /* retried, reported, or the run halted */
     struct ending ending;     /* the end: told, recorded, shown */
     struct packing packing;   /* the folders of those that have ended */

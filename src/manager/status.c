@@ -164,6 +164,11 @@ status_write(const struct manager *m, uint64_t rows, struct buf *out)
     json_add_text(&w, "optimize_mode",
                   m->progress.minimize ? "minimize" : "maximize");
     add_best(&w, &m->progress);
+    if (m->blame.machines.changes > 0) {
+        json_open_array(&w, "left_out");
+        machines_write(&m->blame.machines, &w);
+        json_close(&w);
+    }
     json_open_array(&w, "trials");
     for (uint64_t i = 0; t != NULL && i < rows; i++, t = t->next)
         add_trial(&w, t, now_ns);

@@ -18,6 +18,7 @@ struct buf;
 struct cluster;
 struct err;
 struct jval;
+struct machines;
 struct run;
 struct runner;
 struct trial;
@@ -48,6 +49,7 @@ struct runner_setup {
     int64_t max_ms; /* maxTrialDuration; 0: no limit */
     const struct cluster *cluster; /* what its scheduler is asked for */
     const struct wishes *wishes;
+    const struct machines *machines; /* which are left out (machines.h) */
     /* Says a line to the user. */
     void (*say)(void *ctx, const char *line);
     void *ctx;
@@ -97,6 +99,8 @@ struct run_end {
                        of the trial, */
     char why[256];  /* and how, for people; "": nothing to tell */
     char place[96]; /* where it ran, for people; "": here */
+    char unfit[200]; /* why outcome.node runs no trials, whichever; "": it does
+                        or that is not known */
 };
 
 enum run_stop {

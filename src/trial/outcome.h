@@ -27,6 +27,7 @@ struct outcome {
     bool abandoned; /* the wrapper has ended it, because no manager came back */
     /* The wrapper has ended it, because of a signal to the wrapper. */
     bool told;
+    bool machine_failed; /* set by its runner: not the trial's doing */
     bool alone; /* no manager lived when it ended, or at any time since that
                    signal */
     int64_t started_ns, ended_ns; /* see trial/files.h; 0: not known */

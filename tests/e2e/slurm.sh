@@ -328,6 +328,56 @@ E
 }
 check "a node dies" node_dies
 
+# Trials fail on one node, and nowhere else: it is left out, jobs that are queued
+# included, until it is taken back.
+left_out() {
+    slurm ', extra: [--exclusive]' 'trialConcurrency: 4' 'maxTrialNumber: 8' << 'E'
+if [ "$SLURMD_NODENAME" = n3 ]; then
+    until grep -q succeeded "$TUNEPIPE_EXPERIMENT_DIR/results.jsonl"; do sleep 0.02; done
+    [ -e "$HERE/mended" ] || exit 1
+    echo > "$HERE/on_n3"
+elif ! mkdir "$HERE/first" 2>&-; then
+    until [ -e "$HERE/on_n3" ]; do sleep 0.02; done
+fi
+tunepipe trial report --final 1
+E
+    (meanwhile 'grep -q "left out: n3" err' &&
+        meanwhile 'squeue -h -t PENDING -o %i | grep -q .' &&
+        "$T" status tunepipe-experiments/* && echo > mended &&
+        cat tunepipe-experiments/*/machines.json &&
+        ! "$T" machine retry n33 tunepipe-experiments/* &&
+        "$T" machine retry n3 tunepipe-experiments/*) > said 2>&1 &
+    run 0 && is_over || return 1
+    [ "$(grep -c '"status": "failed"' "$dir/results.jsonl")" = 3 ] ||
+        fail "$(cat "$dir/results.jsonl")" || return 1
+    has err 'left out: n3 (3 failures in a row); tunepipe machine retry n3' &&
+        has out 'taken back: n3' &&
+        has said 'left out    n3 (3 failures in a row); tunepipe machine retry' &&
+        has said '{"machine": "n3", "why": "3 failures in a row"}' &&
+        has said "machine 'n33' is not left out (did you mean 'n3'?)"
+}
+check "a node on which trials fail" left_out
+
+# A node where the experiment's folder is not mounted.
+blind() {
+    kill "$(cat "$cluster/run/n2.pid")"
+    unshare -m sh -c "mount -t tmpfs none '$PWD' && slurmd -N n2" ||
+        { slurm_node n2; echo "no mounts of a process's own here"; return 77; }
+    slurm ', extra: [--exclusive]' 'trialConcurrency: 4' 'maxTrialNumber: 4' << 'E'
+tunepipe trial report --final 1
+E
+    run 0
+    status=$?
+    kill "$(cat "$cluster/run/n2.pid")"
+    slurm_node n2
+    [ $status = 0 ] && is_over || return 1
+    has err "node n2 does not see $PWD/$dir: expected a file system" &&
+        has err "left out: n2 (does not see $PWD/$dir); tunepipe machine retry n2" &&
+        [ "$(grep -c succeeded "$dir/results.jsonl")" = 4 ] &&
+        [ -z "$(find "$dir/trials" -maxdepth 1 -name '*.*')" ]
+}
+check "a node that does not see the folder" blind
+
 # fails NAME WHEN: a program NAME that does what the one of this name does, and
 # then says that it did not, when the shell's WHEN says so.
 fails() {

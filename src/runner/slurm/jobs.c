@@ -7,6 +7,7 @@
 #include "core/err.h"
 #include "core/grow.h"
 #include "core/process.h"
+#include "runner/machines.h"
 #include "runner/runner.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 
 #define SAID_MAX 800 /* bytes of a complaint */
 #define MINUTE_MS 60000
+#define NAMES_MAX 100000 /* bytes of a word of a command */
 
 void
 jobs_add(struct jobs_command *c, const char *fmt, ...)
@@ -224,6 +226,52 @@ jobs_step(struct jobs_command *c, const char *job, const char *node)
     jobs_add(c, "--overlap");
     jobs_add(c, "--mem=0");
     jobs_add(c, "--quiet");
+}
+
+/* The last of sbatch's options counts alone: what is left out stands behind
+ * what the user's own leaves out. */
+static void
+add_excluded(const struct runner_setup *setup, struct buf *out)
+{
+    static const char own[] = "--exclude=";
+
+    for (size_t i = 0; i < setup->cluster->n_extra; i++)
+        if (strncmp(setup->cluster->extra[i], own, strlen(own)) == 0) {
+            buf_clear(out);
+            buf_add_text(out, setup->cluster->extra[i] + strlen(own));
+            buf_add_char(out, ',');
+        }
+    if (setup->machines != NULL)
+        machines_add_names(setup->machines, out);
+    if (out->len > 0 && out->data[out->len - 1] == ',')
+        out->len--;
+}
+
+void
+jobs_exclude(struct jobs_command *c, const struct runner_setup *setup)
+{
+    struct buf names;
+
+    buf_init(&names, NAMES_MAX);
+    add_excluded(setup, &names);
+    if (names.len > 0)
+        jobs_add(c, "--exclude=%s", buf_text(&names));
+    buf_fini(&names);
+}
+
+void
+jobs_exclude_queued(struct jobs_command *c, const struct runner_setup *setup,
+                    const char *ids)
+{
+    struct buf names;
+
+    buf_init(&names, NAMES_MAX);
+    add_excluded(setup, &names);
+    jobs_add(c, "scontrol");
+    jobs_add(c, "update");
+    jobs_add(c, "JobId=%s", ids);
+    jobs_add(c, "ExcNodeList=%s", buf_text(&names));
+    buf_fini(&names);
 }
 
 /* ---- looked at ---- */

@@ -44,6 +44,13 @@ void jobs_options(struct jobs_command *c, const struct runner_setup *setup);
  * what does so there. */
 void jobs_step(struct jobs_command *c, const char *job, const char *node);
 
+/* Appends the option by which they begin on none of the machines that are left
+ * out, nor where the user's own option says so; nothing: they may on any. */
+void jobs_exclude(struct jobs_command *c, const struct runner_setup *setup);
+/* The same of jobs that are in the queue: their ids stand between commas. */
+void jobs_exclude_queued(struct jobs_command *c,
+                         const struct runner_setup *setup, const char *ids);
+
 /* How long a job may last, in minutes; 0: as long as the partition lets it. */
 uint64_t jobs_minutes(const struct runner_setup *setup);
 

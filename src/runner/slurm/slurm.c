@@ -35,6 +35,7 @@
 #include "core/map.h"
 #include "core/number.h"
 #include "core/wake.h"
+#include "runner/machines.h"
 #include "runner/runner.h"
 #include "runner/slurm/jobs.h"
 #include "runner/slurm/pilots.h"
@@ -67,6 +68,7 @@
 #define START_TRIES 10 /* for a controller that does not answer */
 #define START_PAUSE_MS 1000
 #define WORDS_MAX 65536
+#define IDS_MAX 100000 /* bytes of a word of a command */
 
 extern const struct runner_ops runner_slurm;
 
@@ -120,6 +122,7 @@ struct order {
     struct submission *submissions;
     struct jobs_command cancels[CANCELS]; /* n == 0: none */
     bool again[CANCELS];                  /* of these: Slurm did not answer */
+    struct jobs_command exclusion;        /* of queued jobs; n == 0: none */
     bool looks;
     struct buf queue;
     struct err err; /* of the look */
@@ -149,6 +152,7 @@ struct slurm {
     bool busy;
     struct jobs_command cancels[CANCELS]; /* of the next order, which */
     int64_t cancel_ns;                    /* not before has them */
+    uint64_t excluded; /* of machines.changes, those that queued jobs know */
     int64_t looked_ns, pause_ms;
     bool look_fails; /* and that was said */
     int64_t patience_ns;
@@ -251,6 +255,8 @@ work(void *ctx)
                       jobs_run(&o->cancels[i], &said, &err) != 0 &&
                       jobs_unreached(&err);
     }
+    if (o->exclusion.n > 0) /* in vain for jobs that run by now */
+        jobs_run(&o->exclusion, &said, NULL);
     buf_fini(&said);
     if (o->looks) {
         struct jobs_command look = {0};
@@ -427,6 +433,7 @@ describe_batch(const struct slurm *s, uint64_t batch, size_t n)
         return NULL;
     }
     jobs_options(&of->command, &s->setup);
+    jobs_exclude(&of->command, &s->setup);
     jobs_add(&of->command, "--job-name=%s", of->name);
     if (n > 1)
         jobs_add(&of->command, "--array=0-%zu", n - 1);
@@ -578,6 +585,39 @@ cancels_are_due(const struct slurm *s)
 }
 
 static bool
+exclusion_is_due(const struct slurm *s)
+{
+    return s->setup.machines != NULL &&
+           s->setup.machines->changes != s->excluded;
+}
+
+/* Queued jobs are not to begin on a machine that is left out by now.  Of an
+ * array its number stands for all of its jobs that are queued. */
+static void
+take_exclusion(struct slurm *s)
+{
+    const struct batch *last = NULL;
+    struct buf ids;
+
+    if (!exclusion_is_due(s))
+        return;
+    s->excluded = s->setup.machines->changes;
+    buf_init(&ids, IDS_MAX);
+    for (const struct link *at = s->runs.first; at != NULL; at = at->next) {
+        const struct slurm_run *run = at->of;
+
+        if (run->stage != QUEUED || run->batch == last)
+            continue;
+        buf_printf(&ids, "%s%.*s", ids.len > 0 ? "," : "",
+                   (int)strcspn(run->id, "_"), run->id);
+        last = run->batch;
+    }
+    if (ids.len > 0 && !ids.failed)
+        jobs_exclude_queued(&s->order.exclusion, &s->setup, buf_text(&ids));
+    buf_fini(&ids);
+}
+
+static bool
 look_is_due(const struct slurm *s)
 {
     return s->runs.first != NULL &&
@@ -593,9 +633,11 @@ begin_order(struct slurm *s)
     if (s->busy)
         return;
     looks = look_is_due(s);
-    if (!looks && !cancels_are_due(s) && !wants_submission(s))
+    if (!looks && !cancels_are_due(s) && !wants_submission(s) &&
+        !exclusion_is_due(s))
         return;
     take_cancels(s);
+    take_exclusion(s);
     o->looks = looks;
     s->orders++;
     submit_all(s);
@@ -656,6 +698,26 @@ note_job(struct slurm *s, struct slurm_run *run, const char *id, bool array)
     map_put(&s->by_id, run->id, strlen(run->id), run);
 }
 
+/* It may have been for want of the machines that are left out. */
+static void
+refuse_batch(struct slurm *s, struct slurm_run *run, const char *why)
+{
+    struct buf text;
+
+    buf_init(&text, 2 * IDS_MAX);
+    buf_add_text(&text, why);
+    if (s->setup.machines != NULL && s->setup.machines->changes > 0) {
+        size_t before = text.len;
+
+        buf_add_text(&text, "; left out: ");
+        machines_add_names(s->setup.machines, &text);
+        if (text.data[text.len - 1] == ' ')
+            text.len = before;
+    }
+    refuse(run, buf_text(&text));
+    buf_fini(&text);
+}
+
 static void
 submitted(struct slurm *s, const struct submission *of)
 {
@@ -672,7 +734,7 @@ submitted(struct slurm *s, const struct submission *of)
         if (run->batch != b)
             continue;
         if (of->err.code != ERR_NONE) {
-            refuse(run, of->err.text);
+            refuse_batch(s, run, of->err.text);
             continue;
         }
         note_job(s, run, of->id, of->runs > 1);
@@ -778,6 +840,7 @@ order_clear(struct order *o)
     }
     for (size_t i = 0; i < CANCELS; i++)
         jobs_clear(&o->cancels[i]);
+    jobs_clear(&o->exclusion);
     buf_fini(&o->queue);
 }
 
@@ -1377,12 +1440,54 @@ is_killed(const struct slurm_run *run, const struct outcome *o)
             strncmp(run->reason, "RaisedSignal", 12) == 0);
 }
 
+/* What Slurm starts a job with is there before its script: without it, and with
+ * no word of that, its node sees nothing of the experiment. */
+static bool
+is_blind(const struct slurm_run *run)
+{
+    const struct slurm *s = slurm_of(&run->base);
+    char *words =
+        job_path(s, run->batch != NULL ? run->batch->number : 0, run->id);
+    bool blind = words != NULL && access(words, F_OK) != 0 && !run->cut &&
+                 !run->stopped && run->node[0] != '\0' &&
+                 strcmp(run->state, "FAILED") == 0 &&
+                 !file_has(run->home, TRIAL_WRAPPER_PID);
+
+    free(words);
+    return blind;
+}
+
+/* What a node lacks, of which its trial is not told: it may begin elsewhere. */
+static void
+tell_unfit(const struct slurm_run *run, struct run_end *out)
+{
+    const struct slurm *s = slurm_of(&run->base);
+
+    out->unbegun = true;
+    snprintf(out->unfit, sizeof out->unfit, "does not see %.150s", s->folder);
+    snprintf(out->outcome.text, sizeof out->outcome.text,
+             "node %.40s does not see %.110s: expected a file system that "
+             "all nodes share (experimentWorkingDirectory)",
+             run->node, s->folder);
+}
+
+/* The machine failed, or began nothing: that is not the trial's doing. */
+static bool
+is_machines(const struct slurm_run *run)
+{
+    return strcmp(run->state, "NODE_FAIL") == 0 ||
+           strcmp(run->state, "BOOT_FAIL") == 0 ||
+           (strcmp(run->state, "FAILED") == 0 &&
+            !file_has(run->home, TRIAL_WRAPPER_PID));
+}
+
 static int
 slurm_end(struct run *base, struct run_end *out, struct err *err)
 {
     struct slurm_run *run = (struct slurm_run *)base;
     struct slurm *s = slurm_of(base);
     struct outcome *o = &out->outcome;
+    bool blind = is_blind(run);
     char said[160];
     int rc = 0;
 
@@ -1411,6 +1516,10 @@ slurm_end(struct run *base, struct run_end *out, struct err *err)
     if (out->again && run->over_ns == 0)
         cancel(run); /* Slurm does not know yet */
     o->out_of_memory = strcmp(run->state, "OUT_OF_MEMORY") == 0;
+    memcpy(o->node, run->node, sizeof o->node);
+    o->machine_failed = o->kind == OUTCOME_LOST && is_machines(run);
+    if (blind && o->kind == OUTCOME_LOST && rc == 0)
+        tell_unfit(run, out);
     batch_drop(s, run->batch);
     run_free(run);
     return rc;
