@@ -62,11 +62,10 @@ void
 account_of_results(const struct results *r, struct buf *out)
 {
     static const char *const states[] = {
-        [RESULTS_RUNNING] =
-            "running", /* its manager lives and does not listen */
-        [RESULTS_ENDED] = "ended",
-        [RESULTS_DIED] = "died",
-        [RESULTS_FORKED] = "forked",
+        [RESULTS_RUNNING] = "running", /* its manager lives and does not listen
+                                        */
+        [RESULTS_ENDED] = "ended",     [RESULTS_DIED] = "died",
+        [RESULTS_QUEUED] = "queued",   [RESULTS_FORKED] = "forked",
     };
     struct json_writer w = json_begin_object(out);
     struct budget b = {0};

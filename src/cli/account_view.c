@@ -89,7 +89,7 @@ static bool
 goes_on(struct jval a)
 {
     return !is_in_state(a, "ended") && !is_in_state(a, "died") &&
-           !is_in_state(a, "forked");
+           !is_in_state(a, "forked") && !is_in_state(a, "queued");
 }
 
 /* The verb that goes on with an experiment that is whole; NULL: none. */

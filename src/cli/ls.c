@@ -41,6 +41,7 @@ static const char help[] =
     "                   short: tunepipe resume goes on\n"
     "  died             its manager or the machine did: the same\n"
     "  forked           made by tunepipe fork, not started: the same\n"
+    "  queued           made by tunepipe run --batch, its job has not begun\n"
     "  unreadable       its files are damaged\n"
     "\n"
     "  --json   {\"experiments\": [{\"experiment\", \"folder\", \"state\", \"pid\",\n"
@@ -134,6 +135,8 @@ state_of(const struct results *r)
         return r->over ? "finished" : "interrupted";
     case RESULTS_DIED:
         return "died";
+    case RESULTS_QUEUED:
+        return "queued";
     case RESULTS_FORKED:
         return "forked";
     }

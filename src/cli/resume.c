@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/batch.h"
 #include "cli/conduct.h"
 #include "cli/kept.h"
 #include "cli/options.h"
@@ -20,6 +21,7 @@
 static const char help[] =
     "usage: tunepipe resume [FOLDER] [--max-trials N] [--max-duration TIME]\n"
     "                       [--retry-failed] [--dispatcher PROGRAM]\n"
+    "       tunepipe resume [FOLDER] --batch [--batch-option OPTION]...\n"
     "\n"
     "Goes on with an experiment whose manager, dispatcher or machine died, or\n"
     "that was interrupted.  FOLDER is the experiment's own, as `tunepipe run`\n"
@@ -47,6 +49,9 @@ static const char help[] =
     "  --retry-failed         run the parameters of all trials that failed, were\n"
     "                         lost or out of memory, and that no later trial\n"
     "                         has, again, on top of maxTrialNumber\n"
+    "  --batch                in a batch job of Slurm, as tunepipe run --batch; by\n"
+    "                         FOLDER/batch.sh, where that is there\n"
+    "  --batch-option OPTION  there: an option of sbatch, kept in that file\n"
     "  --dispatcher PROGRAM   called as PROGRAM dispatch ... instead of\n"
     "                         tunepipe's own\n"
     "\n"
@@ -63,6 +68,7 @@ struct words {
     uint64_t max_trials; /* 0: as before */
     int64_t max_ms;      /* 0: as before */
     bool retry_failed;
+    struct batch_words batch;
 };
 
 /* Sets the limits of the experiment, as the last manager had them, or as the
@@ -97,6 +103,18 @@ struct going_on {
 };
 
 static int
+in_batch(const struct experiment *x, const struct going_on *g)
+{
+    struct err err = {0};
+
+    if (g->results->state == RESULTS_RUNNING)
+        err_set(&err, ERR_SYSTEM, "%s: its manager lives", g->results->id);
+    else
+        batch_resume(x, g->results->folder, &g->words->batch, &err);
+    return err.code == ERR_NONE ? EXIT_DONE : verb_fail("resume", &err);
+}
+
+static int
 go_on(struct experiment *x, void *ctx)
 {
     const struct going_on *g = ctx;
@@ -114,6 +132,8 @@ go_on(struct experiment *x, void *ctx)
     if (err.code != ERR_NONE || kept_check_own(g->results, &err) != 0 ||
         kept_check_plugins(x, &err) != 0)
         return verb_fail("resume", &err);
+    if (g->words->batch.batch)
+        return in_batch(x, g);
     set_limits(x, g->results->folder, g->words);
     return conduct("resume", x, &options);
 }
@@ -123,6 +143,7 @@ static const struct option options[] = {
     {"max-duration", OPTION_DURATION, offsetof(struct words, max_ms), "TIME"},
     {"retry-failed", OPTION_FLAG, offsetof(struct words, retry_failed), NULL},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
+    BATCH_OPTIONS(words),
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
@@ -160,6 +181,12 @@ run(int argc, char **argv)
     int status;
 
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) != 0)
+        return verb_fail("resume", &err);
+    if (w.batch.batch && (w.dispatcher != NULL || w.max_trials > 0 ||
+                          w.max_ms > 0 || w.retry_failed))
+        err_set(&err, ERR_USAGE,
+                "--batch: expected no other option but --batch-option");
+    if (err.code != ERR_NONE || batch_check(&w.batch, &err) != 0)
         return verb_fail("resume", &err);
     folder = argc == 2 ? argv[1] : NULL;
     if (folder == NULL)

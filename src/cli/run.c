@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/batch.h"
 #include "cli/checked.h"
 #include "cli/conduct.h"
 #include "cli/options.h"
@@ -8,6 +9,7 @@
 #include "config/overrides.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/problems.h"
 #include "core/visible.h"
 #include "json.h"
@@ -35,6 +37,7 @@ struct page {
     bool json;
     struct json_writer list; /* of `out`, an array with json */
     uint64_t shown;
+    struct buf batch; /* with --batch: its script */
 };
 
 static void
@@ -169,6 +172,8 @@ print_json(struct page *page, const struct dry_run *r, struct err *err)
                  page->x->overrides != NULL ? page->x->overrides : "{}");
     if (r->plan != NULL)
         json_add_text(w, "submission", r->plan);
+    if (page->batch.len > 0)
+        json_add_text(w, "batch", buf_text(&page->batch));
     json_add_raw(w, "trials", buf_text(&page->out));
     return verb_json_print(&line, stdout, err);
 }
@@ -215,6 +220,9 @@ print_text(struct page *page, const struct dry_run *r)
     print_removed(&x->files);
     if (r->plan != NULL)
         visible_printf(stdout, "each by %s\n", r->plan);
+    if (page->batch.len > 0)
+        visible_printf(stdout, "in a batch job, by this script:\n%s",
+                       buf_text(&page->batch));
     fputs(buf_text(&page->out), stdout);
     if (r->ended != NULL)
         printf("\nthen no more: %s\n", r->ended);
@@ -239,9 +247,23 @@ warn_of_machine(const struct experiment *x)
     resources_close(&have);
 }
 
+/* The script that --batch would submit. */
+static int
+plan_batch(const struct experiment *x, const struct batch_words *w,
+           struct buf *out, struct err *err)
+{
+    char *folder = file_join(x->working_folder, "EXPERIMENT");
+    int rc = folder == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                            : batch_script(x, folder, w, out, err);
+
+    free(folder);
+    return rc;
+}
+
 /* Does --dry-run.  Returns the exit status; what went wrong is told. */
 static int
-dryrun(const struct experiment *x, const char *dispatcher, bool json)
+dryrun(const struct experiment *x, const char *dispatcher, bool json,
+       const struct batch_words *batch)
 {
     struct dry_run r = {
         .x = x, .seed = x->seed, .dispatcher = dispatcher, .wanted = SETS};
@@ -256,19 +278,22 @@ dryrun(const struct experiment *x, const char *dispatcher, bool json)
     }
     if (!x->has_seed)
         r.seed = drawn;
-    if (x->platform == PLATFORM_local)
+    if (x->platform == PLATFORM_local && !batch->batch)
         warn_of_machine(x);
     buf_init(&page.out, OUT_MAX);
     page.list = json_begin(&page.out);
     if (json)
         json_open_array(&page.list, NULL);
-    if (dry_run(&r, &(struct dry_run_listener){take, take_word, &page}, &err) !=
+    buf_init(&page.batch, OUT_MAX);
+    if ((batch->batch && plan_batch(x, batch, &page.batch, &err) != 0) ||
+        dry_run(&r, &(struct dry_run_listener){take, take_word, &page}, &err) !=
             0 ||
         (json && print_json(&page, &r, &err) != 0))
         status = verb_fail("run", &err);
     else if (!json)
         print_text(&page, &r);
     buf_fini(&page.out);
+    buf_fini(&page.batch);
     free(r.plan);
     return verb_printed("run", status);
 }
@@ -279,6 +304,7 @@ static const char help[] =
     "usage: tunepipe run CONFIG.yml [--max-trials N] [--concurrency N] [--seed N]\n"
     "                    [--tuner NAME[:JSON]] [--name NAME] [--deterministic]\n"
     "                    [--import FILE] [--dispatcher PROGRAM]\n"
+    "                    [--batch [--batch-option OPTION]...]\n"
     "                    [--dry-run [--json]]\n"
     "\n"
     "Runs an experiment: starts a dispatcher, runs trials with the parameters\n"
@@ -426,6 +452,9 @@ static const char help[] =
     "                         that are deterministic themselves.  They wait\n"
     "                         for each other: how long is said at the end\n"
     "  --import FILE          the same as the key `import`\n"
+    "  --batch                in a batch job of Slurm, which this submits; see\n"
+    "                         tunepipe-slurm(7)\n"
+    "  --batch-option OPTION  there: an option of sbatch, such as '-t 24:00:00'\n"
     "  --dry-run              checks all, asks the tuner for the first five sets\n"
     "                         of parameters, prints them and the commands that\n"
     "                         would run; nothing is started, nothing is written\n"
@@ -444,9 +473,11 @@ struct words {
     const char *dispatcher, *import, *seed, *max_trials, *name, *concurrency,
         *tuner;
     bool deterministic, dry_run, json;
+    struct batch_words batch;
 };
 
 static const struct option options[] = {
+    BATCH_OPTIONS(words),
     {"concurrency", OPTION_TEXT, offsetof(struct words, concurrency), "N"},
     {"deterministic", OPTION_FLAG, offsetof(struct words, deterministic), NULL},
     {"dispatcher", OPTION_TEXT, offsetof(struct words, dispatcher), "FILE"},
@@ -496,6 +527,10 @@ run(int argc, char **argv)
         err_set(&err, ERR_USAGE, "expected one configuration; see --help");
     else if (w.json && !w.dry_run)
         err_set(&err, ERR_USAGE, "--json is for --dry-run");
+    else if (w.batch.batch && w.dispatcher != NULL)
+        err_set(&err, ERR_USAGE, "--dispatcher is not for --batch");
+    else
+        batch_check(&w.batch, &err);
     if (err.code != ERR_NONE)
         return verb_fail("run", &err);
     problems_init(&problems);
@@ -503,7 +538,10 @@ run(int argc, char **argv)
     if (x == NULL || problems_check(&problems, &err) != 0)
         status = checked_refuse("run", &err, &problems);
     else if (w.dry_run)
-        status = dryrun(x, w.dispatcher, w.json);
+        status = dryrun(x, w.dispatcher, w.json, &w.batch);
+    else if (w.batch.batch)
+        status = batch_run(x, &w.batch, &err) == 0 ? EXIT_DONE
+                                                   : verb_fail("run", &err);
     else
         status = conduct("run", x,
                          &(struct manager_options){.dispatcher = w.dispatcher});

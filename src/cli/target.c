@@ -268,6 +268,12 @@ explain(const struct results *r, const char *folder, struct err *err)
         err_set(err, ERR_SYSTEM, "%s: its manager died; to go on: %s %s", r->id,
                 results_resume(folder), folder);
         break;
+    case RESULTS_QUEUED:
+        err_set(err, ERR_SYSTEM,
+                "%s: %s: squeue tells what for, scancel takes it back; to run "
+                "it here: tunepipe resume %s",
+                r->id, r->reason, folder);
+        break;
     case RESULTS_FORKED:
         err_set(err, ERR_SYSTEM,
                 "%s is a fork that was not started; to start it: tunepipe "

@@ -21,6 +21,8 @@
  *   budget.json         how long it has run, and may go on: budget.h
  *   machines.json       which are left out: runner/machines.h
  *   control             the socket of a living manager: control/control.h
+ *   batch.sh, .id, .out of an experiment whose manager is a batch job: its
+ *                       script, its number, what it printed (cli/batch.h)
  *   checkpoints/ID/     see trial/files.h
  *   trials/ID/          see trial/files.h
  *   trials/N-N.tar.gz   those of trials that have ended: pack/member.h
@@ -37,6 +39,9 @@
 #define HISTORY_FOLDER_H
 
 #define FOLDER_PID "manager.pid"
+#define FOLDER_BATCH "batch.sh"
+#define FOLDER_BATCH_ID "batch.id"
+#define FOLDER_BATCH_OUT "batch.out"
 #define FOLDER_CONFIG "config.yml"
 #define FOLDER_SPACE "search_space.json"
 #define FOLDER_EXPERIMENT "experiment.json"

@@ -293,6 +293,7 @@ experiment_folder_open(struct experiment_folder *f, const char *path,
     if (f->path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     f->id = strrchr(f->path, '/') + 1;
+    f->begun = file_has(f->path, FOLDER_PID);
     if (open_part(f, FOLDER_EXPERIMENT, O_RDWR, &f->lock_fd, err) != 0)
         return -1;
     if (take_lock(f, err) != 0 || log_place_claim(f->path, err) != 0 ||

@@ -508,6 +508,8 @@ restore_experiment(struct restoring *r, struct err *err)
     origin_release(&m->checkpoints, &m->live.by_number, &r->log);
     if (m->options->retry_failed && repeat_all(&m->repeat, err) != 0)
         return -1;
+    if (!r->log.any && !m->folder.begun) /* `tunepipe run --batch` made it */
+        return dispatcher_resume(&m->dispatcher, err);
     progress_say(&m->progress,
                  "tunepipe: resumed: %llu trials finished, %llu adopted, "
                  "%llu started again",

@@ -717,11 +717,34 @@ is_locked(const struct results *r)
     return locked;
 }
 
-/* Whether a fork has had no manager yet: the first one notes its process. */
-static bool
-is_unstarted(const struct results *r, bool forked)
+/* Which batch job is to begin it; NULL: none. */
+static char *
+find_batch(const struct results *r)
 {
-    return forked && !file_has(r->folder, FOLDER_PID);
+    char *path = file_join(r->folder, FOLDER_BATCH_ID), *said = NULL;
+    struct buf id;
+
+    buf_init(&id, PART_MAX);
+    if (path != NULL && file_read(path, 100, &id, NULL) == 0 &&
+        asprintf(&said, "batch job %s has not begun", buf_text(&id)) < 0)
+        said = NULL;
+    buf_fini(&id);
+    free(path);
+    return said;
+}
+
+/* What it is without an end: its first manager notes its process. */
+static enum results_state
+find_state(struct results *r, bool forked)
+{
+    if (is_locked(r))
+        return RESULTS_RUNNING;
+    if (file_has(r->folder, FOLDER_PID))
+        return RESULTS_DIED;
+    r->reason = find_batch(r);
+    if (r->reason != NULL)
+        return RESULTS_QUEUED;
+    return forked ? RESULTS_FORKED : RESULTS_DIED;
 }
 
 static void
@@ -738,9 +761,7 @@ load_summary(struct results *r, bool forked)
             jval_bool(v, &r->over);
         get_number(json_root(doc), "duration_s", &r->duration_s);
     } else {
-        r->state = is_locked(r)              ? RESULTS_RUNNING
-                   : is_unstarted(r, forked) ? RESULTS_FORKED
-                                             : RESULTS_DIED;
+        r->state = find_state(r, forked);
     }
     json_free(doc);
 }

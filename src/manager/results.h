@@ -62,6 +62,8 @@ enum results_state {
     RESULTS_RUNNING,
     RESULTS_ENDED,
     RESULTS_DIED,
+    RESULTS_QUEUED, /* made by `tunepipe run --batch`, and not begun by its job;
+                       that is the reason */
     RESULTS_FORKED, /* made by `tunepipe fork`, and never gone on with */
 };
 

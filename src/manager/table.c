@@ -288,6 +288,9 @@ print_state(FILE *out, const struct results *r)
     case RESULTS_DIED:
         fputs("state:  its manager died before the end\n", out);
         break;
+    case RESULTS_QUEUED:
+        visible_printf(out, "state:  %s\n", r->reason);
+        break;
     case RESULTS_FORKED:
         fputs("state:  forked, not started\n", out);
         break;

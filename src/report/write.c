@@ -355,6 +355,8 @@ state_name(enum results_state state)
         return "ended";
     case RESULTS_DIED:
         return "died";
+    case RESULTS_QUEUED:
+        return "queued";
     case RESULTS_FORKED:
         return "forked";
     }

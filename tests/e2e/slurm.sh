@@ -166,7 +166,7 @@ scancel "$SLURM_JOB_ID"
 exec sleep 1000
 E
     run 0 && is_over || return 1
-    has out ': CANCELLED' && has out '; started again' &&
+    has out ': CANCELLED: ' && has out '; started again' &&
         has "$dir/results.jsonl" '"status": "succeeded", "value": 42.0' &&
         has "$dir/results.jsonl" '"attempt": 1'
 }
@@ -212,7 +212,7 @@ echo x >> "$HERE/begun"
 scancel "$SLURM_JOB_ID"
 exec sleep 1000
 E
-    run 0 && is_over && has out ': CANCELLED' && has out '; started again' &&
+    run 0 && is_over && has out ': CANCELLED: ' && has out '; started again' &&
         has "$dir/results.jsonl" '"value": 5.0'
 }
 check "a preparation is cancelled" prepared
@@ -416,6 +416,50 @@ E
     PATH=$PWD/bin:$PATH run 1 && is_over && [ -d once ]
 }
 check_jobs "Slurm does not answer to a stop" unreached
+
+# The whole experiment is a batch job: submitted, told to stop in time, submitted
+# again.
+batched() {
+    experiment 'trainingService: {platform: local}' 'maxTrialNumber: 1' << 'E'
+cd "$TUNEPIPE_TRIAL_DIR" || exit
+if [ -n "$TUNEPIPE_RESTORE_DIR" ]; then
+    tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
+    exit
+fi
+trap 'echo 44 > at; tunepipe trial report --checkpoint at 1; exit' TERM
+echo > "$HERE/begun"
+while :; do sleep 0.1; done
+E
+    export HERE="$PWD"
+    "$T" run e.yml --batch --batch-option=--partition=nosuch > out 2> err
+    [ $? = 3 ] && has err 'run: error: sbatch: error: invalid partition' &&
+        [ -z "$(ls tunepipe-experiments)" ] || return 1
+    "$T" run e.yml --batch --batch-option=--time=5 --dry-run > out 2> err &&
+        has out '#SBATCH --cpus-per-task=1' && has out '#SBATCH --time=5' &&
+        [ -z "$(ls tunepipe-experiments)" ] || return 1
+    "$T" run e.yml --batch --batch-option=--hold > out 2> err || return
+    dir=$(echo tunepipe-experiments/*)
+    job=$(cat "$dir/batch.id")
+    has out "tunepipe resume --batch $PWD/$dir" &&
+        "$T" status "$dir" > said && has said "queued: batch job $job has not begun" &&
+        scontrol release "$job" || return
+    until [ -e begun ]; do sleep 0.02; done
+    scancel --batch --signal=TERM "$job"
+    in_batch && has "$dir/batch.out" 'interrupted' || return
+    sed -i /--hold/d "$dir/batch.sh"
+    "$T" resume "$dir" --batch --batch-option=--comment=again > out 2> err &&
+        job=$(cat "$dir/batch.id") && in_batch || return
+    has "$dir/batch.sh" '#SBATCH --comment=again' &&
+        has "$dir/results.jsonl" '"status": "succeeded", "value": 44.0' &&
+        "$T" resume "$dir" --batch > out 2> err && has out 'nothing is left to do'
+}
+# Waits until $job is over.
+in_batch() {
+    while squeue -h -j "$job" -t PENDING,RUNNING,COMPLETING -o %i | grep -q .; do
+        sleep 0.02
+    done
+}
+check_jobs "a batch job of the whole experiment" batched
 
 script() {
     printf '%s\n' '#!/bin/bash' '#SBATCH --comment=ours' 'export MODULE=loaded' \

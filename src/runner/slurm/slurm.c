@@ -314,7 +314,7 @@ take_words(const struct slurm_run *run, char *last, size_t size)
 
     last[0] = '\0';
     path = job_path(s, run->batch != NULL ? run->batch->number : 0, run->id);
-    buf_init(&text, WORDS_MAX);
+    buf_init(&text, 3 * WORDS_MAX);
     if (path != NULL)
         file_read_plain(path, WORDS_MAX, &text, NULL);
     if (text.len > 0 && to != NULL)
@@ -1178,7 +1178,7 @@ read_id(const struct slurm *s, uint64_t batch, char *id, size_t size)
     char *path = batch_path(s, batch, "id");
     struct buf b;
 
-    buf_init(&b, size);
+    buf_init(&b, 2 * WORDS_MAX);
     id[0] = '\0';
     if (path != NULL && file_read_plain(path, size - 1, &b, NULL) == 0)
         snprintf(id, size, "%.*s", (int)strspn(buf_text(&b), "0123456789"),
