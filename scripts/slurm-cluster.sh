@@ -16,6 +16,14 @@ slurm_lacks() {
     echo "this machine's name is not known to itself"
 }
 
+# Whether nobody listens at $port and those of the nodes behind it: tests run
+# beside each other.
+slurm_ports_free() {
+    for n in $(seq "$port" $((port + nodes))); do
+        ! grep -q ":$(printf %04X "$n") .* 0A " /proc/net/tcp || return
+    done
+}
+
 # slurm_begin NODES [LINE...]: with more lines for slurm.conf, SlurmdTimeout and
 # the like.  False: it did not come up, and why is printed.
 slurm_begin() {
@@ -29,8 +37,8 @@ slurm_begin() {
         --key-file="$cluster/munge.key" --seed-file="$cluster/munge.seed" \
         --pid-file="$cluster/run/munged.pid" \
         --log-file="$cluster/log/munged.log" || return
-    # Ports that nobody has: tests run beside each other.
-    port=$((20000 + $$ * 16 % 40000))
+    port=$((10000 + $$ * 16 % 20000))
+    until slurm_ports_free; do port=$((port + 16)); done
     cat > cluster/slurm.conf << E
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)

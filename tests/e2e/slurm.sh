@@ -17,7 +17,9 @@ mode=${mode:-jobs}
 # check_jobs, check_pilots NAME FUNCTION: where trials are these.
 check_jobs() { [ $mode != jobs ] || check "$@"; }
 check_pilots() { [ $mode != pilots ] || check "$@"; }
-slurm_begin 4 'SlurmdTimeout=5' 'MaxArraySize=4' ||
+slurm_begin 4 'SlurmdTimeout=5' 'MaxArraySize=4' \
+    PreemptType=preempt/partition_prio PreemptMode=CANCEL \
+    'PartitionName=high Nodes=ALL PriorityTier=9 State=UP' ||
     { echo "FAILED slurm comes up"; exit 1; }
 
 # slurm LINE... < TRIAL: e.yml of trials as jobs, which are asked about often.
@@ -305,14 +307,37 @@ E
 }
 check "an experiment is told to stop" told_to_stop
 
-# slurmd and slurmstepd die: Slurm sees that after some seconds.  What was saved
-# and told counts, and what such a copy saves later does not.
-node_dies() {
-    slurm '' 'maxTrialNumber: 1' << 'E'
-echo x >> "$HERE/begun"
-[ "$(wc -l < "$HERE/begun")" = 1 ] ||
+# A job of a partition that comes first takes its node.
+preempted() {
+    slurm ', partition: main' 'maxTrialNumber: 1' << 'E'
+cd "$TUNEPIPE_TRIAL_DIR" || exit
+[ -z "$TUNEPIPE_RESTORE_DIR" ] ||
     exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
-cd "$TUNEPIPE_TRIAL_DIR" && echo 8 > at
+echo 6 > at
+tunepipe trial report --checkpoint at 1
+sbatch -p high --exclusive -w "$SLURMD_NODENAME" -o /dev/null --wrap=true
+exec sleep 1000
+E
+    run 0 && is_over && has out ': PREEMPTED: ' &&
+        has "$dir/results.jsonl" '"status": "succeeded", "value": 6.0'
+}
+check "a job is preempted" preempted
+
+# slurmd and slurmstepd of one trial die: Slurm sees that after some seconds.
+# What was saved and told counts, and what such a copy saves later does not.
+# Meanwhile another one comes to its time limit, which is looked at as rarely.
+node_dies() {
+    slurm ', extra: [--exclusive]' 'maxTrialNumber: 2' 'trialConcurrency: 2' << 'E'
+cd "$TUNEPIPE_TRIAL_DIR" || exit
+[ -z "$TUNEPIPE_RESTORE_DIR" ] ||
+    exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
+if [ "$TUNEPIPE_TRIAL_ID" = 00001 ]; then
+    echo 5 > at
+    tunepipe trial report --checkpoint at 1
+    scontrol update "JobId=$SLURM_JOB_ID" EndTime=now
+    exec sleep 1000
+fi
+echo 8 > at
 tunepipe trial report --checkpoint at 1
 until [ -e "$TUNEPIPE_CHECKPOINT_DIR/../steps.1" ]; do sleep 0.02; done
 mkdir "$TUNEPIPE_CHECKPOINT_DIR/../2" && echo 9 > "$TUNEPIPE_CHECKPOINT_DIR/../2/at"
@@ -323,10 +348,12 @@ exec sleep 1000
 E
     CLUSTER=$cluster run 0 || return 1
     is_over && has out 'trial 00000 interrupted: job' &&
-        has "$dir/results.jsonl" '"value": 8.0' || return 1
+        has "$dir/results.jsonl" '"value": 8.0' &&
+        has out ': TIMEOUT TimeLimit: ' && has "$dir/results.jsonl" '"value": 5.0' ||
+        return 1
     slurm_node "$(cat node)"
 }
-check "a node dies" node_dies
+check "a node dies, a time limit" node_dies
 
 # Trials fail on one node, and nowhere else: it is left out, jobs that are queued
 # included, until it is taken back.
