@@ -152,6 +152,7 @@ append_trial(struct report *r, const char *id)
         .from = REPORT_NONE,
         .budget = (double)NAN,
         .duration_s = (double)NAN,
+        .queued_s = (double)NAN,
     };
     return r->trials[r->n_trials].id == NULL ? NULL : &r->trials[r->n_trials++];
 }
@@ -180,6 +181,7 @@ trial_fini(struct report_trial *t)
     free(t->parameter_id);
     free(t->status);
     free(t->why);
+    free(t->place);
     free(t->ended_by);
     free(t->parameters);
     free(t->from_id);
@@ -422,6 +424,7 @@ add_result(void *ctx, const struct result *item)
     if (t == NULL || set_text(&t->status, item->status) != 0 ||
         set_text(&t->why, item->why) != 0 ||
         set_text(&t->ended_by, item->ended_by) != 0 ||
+        (item->place[0] != '\0' && set_text(&t->place, item->place) != 0) ||
         set_text(&t->parameter_id, item->parameter_id) != 0 ||
         set_text(&t->parameters, item->parameters) != 0)
         return false;
@@ -431,6 +434,10 @@ add_result(void *ctx, const struct result *item)
     t->latest = item->latest;
     t->counts = results_counts(item);
     t->duration_s = item->duration_s;
+    if (item->place[0] != '\0') {
+        r->report->elsewhere = true;
+        t->queued_s = item->queued_s;
+    }
     t->reports = item->intermediates;
     return true;
 }

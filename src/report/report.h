@@ -28,6 +28,7 @@ struct report_trial {
     char *status, *why, *ended_by;
     char *parameters; /* JSON text */
     char *from_id;    /* the trial_job_id of the trial it goes on from */
+    char *place;      /* where it ran; NULL: here, or not known */
     char *said;       /* its report that has named values, as JSON text */
     size_t from;      /* index of that trial; REPORT_NONE: none */
     bool cloned;      /* whether it goes on with other parameters */
@@ -36,6 +37,7 @@ struct report_trial {
     double value, latest;
     double budget;                /* TRIAL_BUDGET; NAN: none */
     double duration_s;            /* NAN: not ended */
+    double queued_s;              /* before that; NAN: not known */
     int64_t started_us, ended_us; /* since 1970; 0: not known */
     uint64_t reports, attempts;
     uint64_t base; /* the first step of its curve */
@@ -102,6 +104,7 @@ struct report {
     char *tuner, *assessor;
     uint64_t concurrency; /* 0: not known */
     int64_t began_us, read_us;
+    bool elsewhere;              /* trials ran on other machines */
     bool lacks;                  /* the log's first segments are gone */
     uint64_t left_out;           /* trials that are not shown */
     uint64_t page, pages, every; /* of so many; or one in so many, else 0 */

@@ -169,6 +169,14 @@ write_duration(struct buf *out, const struct report *r,
 }
 
 static void
+write_queued(struct buf *out, const struct report *r,
+             const struct report_trial *t)
+{
+    (void)r;
+    write_number_if(out, !isnan(t->queued_s), t->queued_s);
+}
+
+static void
 write_reports(struct buf *out, const struct report *r,
               const struct report_trial *t)
 {
@@ -217,11 +225,22 @@ static const struct {
 };
 #define N_COLUMNS (sizeof columns / sizeof *columns)
 
+static void
+write_column(struct json_writer *w, const struct report *r, const char *key,
+             write_one *write)
+{
+    struct json_writer list = write_list(w, key);
+
+    for (size_t i = 0; i < r->n_trials; i++)
+        write(json_value(&list, NULL), r, &r->trials[i]);
+    json_close(&list);
+}
+
 /* "trials": a column for each of what is known of a trial. */
 static void
 write_trials(struct json_writer *all, const struct report *r)
 {
-    struct json_writer w = write_object(all, "trials"), list;
+    struct json_writer w = write_object(all, "trials");
 
     buf_add_char(w.out, '\n');
     json_separate(&w, ",\n", ":");
@@ -230,11 +249,12 @@ write_trials(struct json_writer *all, const struct report *r)
     write_words(&w, r, "why", "whys", offsetof(struct report_trial, why));
     write_words(&w, r, "ended_by", "enders",
                 offsetof(struct report_trial, ended_by));
-    for (size_t c = 0; c < N_COLUMNS; c++) {
-        list = write_list(&w, columns[c].key);
-        for (size_t i = 0; i < r->n_trials; i++)
-            columns[c].write(json_value(&list, NULL), r, &r->trials[i]);
-        json_close(&list);
+    for (size_t c = 0; c < N_COLUMNS; c++)
+        write_column(&w, r, columns[c].key, columns[c].write);
+    if (r->elsewhere) {
+        write_words(&w, r, "place", "places",
+                    offsetof(struct report_trial, place));
+        write_column(&w, r, "queued", write_queued);
     }
     json_close(&w);
 }

@@ -57,7 +57,9 @@ E
     "$T" trial ls "$dir" > ls && "$T" why "$dir" 00003 > why &&
         grep -q '^00003 .* job [0-9_]* on n[1-4] (queued [0-9.]* s)' ls &&
         grep -q 'succeeded after .* as job [0-9_]*.*, queued [0-9.]* s' why ||
-        fail "$(cat ls why)"
+        fail "$(cat ls why)" || return
+    "$T" report --json "$dir" > report && grep -q '"places":\["job [0-9_]* on n' report &&
+        grep -q '"queued":\[[0-9.]*,' report || fail "$(grep -o '"place.*' report)"
 }
 jq_values() {
     sed -n 's/.*"value": \([0-9]*\)\.0,.*/\1/p' "$dir/results.jsonl" |

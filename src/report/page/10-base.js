@@ -149,6 +149,10 @@ const ended = column(T.ended),
 const from = T.from;
 const statusOf = (i) => (T.status[i] === null ? "" : T.statuses[T.status[i]]);
 const whyOf = (i) => (T.why[i] === null ? "" : T.whys[T.why[i]]);
+/* Of trials on other machines. */
+const placeOf = (i) =>
+    T.place && T.place[i] !== null ? T.places[T.place[i]] : "";
+const queued = column(T.queued || []);
 const counts = (i) => T.counts[i] === 1;
 
 /* Its result; of one that has none its latest value. */
@@ -205,7 +209,7 @@ function cellText(p, i) {
 /* Values that trials reported by name, beside their result. */
 const ownNames =
     "trial status value latest result budget from reports duration attempts " +
-    "parameter_id why";
+    "parameter_id why place queued";
 const taken = new Set([...P.map((p) => p.name), ...ownNames.split(" ")]);
 const M = data.metrics.map((m) => ({
     name: m.name + (taken.has(m.name) ? " (reported)" : ""),

@@ -42,6 +42,15 @@ const tableColumns = [
         ...number_("duration", duration),
         show: (i) => formatSeconds(duration[i]),
     },
+    ...(T.place
+        ? [
+              { name: "place", get: placeOf, show: placeOf },
+              {
+                  ...number_("queued", queued),
+                  show: (i) => formatSeconds(queued[i]),
+              },
+          ]
+        : []),
     number_("attempts", column(T.attempts)),
     {
         name: "parameter_id",

@@ -94,6 +94,8 @@ function trialPanel() {
                 ["budget", format(T.budget[i])],
                 ["reports", T.reports[i]],
                 ["duration", formatSeconds(duration[i])],
+                ["place", placeOf(i)],
+                ["queued", placeOf(i) && formatSeconds(queued[i])],
                 ["attempts", T.attempts[i] > 1 ? T.attempts[i] : null],
                 ["parameter id", T.parameter_id[i]],
                 [
