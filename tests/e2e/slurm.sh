@@ -247,6 +247,29 @@ E
 }
 check "a job is put back into the queue" requeued
 
+# The same, and begun again, between two looks, of one that could not tell.
+unseen_requeue() {
+    slurm ', extra: [--requeue]' 'maxTrialNumber: 1' << 'E'
+[ ! -e "$HERE/id" ] || exec tunepipe trial report --final 7
+wrapper=$(tr '\0' '\n' < "$TUNEPIPE_TRIAL_DIR/wrapper.pid" | sed 's/ .*//; q')
+kill -KILL "$(cut -d ' ' -f 4 "/proc/$wrapper/stat")" "$wrapper"
+echo "$SLURM_JOB_ID" > "$HERE/id"
+scontrol requeue "$SLURM_JOB_ID"
+exec sleep 1000
+E
+    mkdir path && cat > path/squeue << E
+#!/bin/sh
+$(command -v squeue) "\$@" | sed 's/|PENDING|/|RUNNING|/'
+E
+    chmod +x path/squeue
+    (meanwhile '[ -e id ] && scontrol update "JobId=$(cat id)" StartTime=now') \
+        > said 2>&1 &
+    PATH=$PWD/path:$PATH run 0 && is_over &&
+        has out ': COMPLETED: put back into the queue; started again' &&
+        has "$dir/results.jsonl" '"value": 7.0'
+}
+check "a job that was put back unseen" unseen_requeue
+
 # The manager is killed while one trial runs and others are queued: its jobs go
 # on, and the next manager takes them up.
 adopted() {
@@ -505,6 +528,12 @@ E
 }
 check "the user's script" script
 
+# says TEXT: an sbatch that refuses everything so.
+says() {
+    mkdir -p bin && printf '#!/bin/sh\necho "%s" >&2\nexit 1\n' "$1" > bin/sbatch &&
+        chmod +x bin/sbatch
+}
+
 # One sentence, before the first trial.
 refused() {
     slurm ', partition: nosuch' 'maxTrialNumber: 1' << 'E'
@@ -513,11 +542,22 @@ E
         return 1
     slurm ', constraint: fast' 'maxTrialNumber: 1' << 'E'
 E
-    run 3 && has err 'would not take its jobs: allocation failure: Invalid feature' || return 1
+    run 3 && has err 'would not take its jobs: allocation failure: Invalid feature' &&
+        has err "(constraint: expected features that sinfo -o '%n %f' lists)" || return 1
     slurm '' 'maxTrialNumber: 1' 'trialLabels: fast' << 'E'
 E
     run 3 && has err "trialLabels: is not supported by trainingService.platform 'slurm'" ||
         return 1
+    # Recorded: accounts and QOS take a database.
+    slurm ', account: nosuch' 'maxTrialNumber: 1' << 'E'
+E
+    says 'allocation failure: Invalid account or account/partition combination specified'
+    PATH=$PWD/bin:$PATH run 3 &&
+        has err 'combination specified (account: expected one that sacctmgr show' || return 1
+    says 'sbatch: error: Batch job submission failed: Invalid qos specification'
+    PATH=$PWD/bin:$PATH run 3 &&
+        has err 'Invalid qos specification (qos: expected one that sacctmgr show' &&
+        [ -z "$(ls tunepipe-experiments)" ] || return 1
     mkdir path && ln -s /usr/bin/* path && rm path/sbatch
     slurm '' 'maxTrialNumber: 1' << 'E'
 E

@@ -83,12 +83,40 @@ take_file(int fd, struct buf *out)
         buf_add(out, part, (size_t)n);
 }
 
+/* Which key is wrong, and who knows what it could be. */
+static const char *
+remedy_of(const char *said)
+{
+    static const struct {
+        const char *said, *remedy;
+    } remedies[] = {
+        {"nvalid partition", "partition: expected one that sinfo -s lists"},
+        {"nvalid account", "account: expected one that sacctmgr show "
+                           "associations user=$USER lists"},
+        {"nvalid qos", "qos: expected one that sacctmgr show associations "
+                       "user=$USER format=account,qos%40 lists"},
+        {"nvalid feature", "constraint: expected features that sinfo -o "
+                           "'%n %f' lists"},
+        {"time limit is invalid", "time, or maxTrialDuration: expected at most "
+                                  "what sinfo -o '%P %l' lists"},
+        {"node configuration is not available",
+         "cpusPerTask, memory, gres, nodes: expected at most what sinfo -o "
+         "'%n %c %m %G' lists"},
+    };
+
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (strstr(said, remedies[i].said) != NULL)
+            return remedies[i].remedy;
+    return NULL;
+}
+
 /* What a command complains of, as one line. */
 static int
 complain(const struct jobs_command *c, int fd, const siginfo_t *end,
          struct err *err)
 {
     char said[SAID_MAX];
+    const char *remedy;
     ssize_t n = pread(fd, said, sizeof said - 1, 0);
 
     while (n > 0 && said[n - 1] == '\n')
@@ -96,8 +124,11 @@ complain(const struct jobs_command *c, int fd, const siginfo_t *end,
     said[n > 0 ? n : 0] = '\0';
     for (char *at = said; (at = strchr(at, '\n')) != NULL;)
         *at = ';';
+    remedy = remedy_of(said);
     if (said[0] != '\0')
-        return err_set(err, ERR_INPUT, "%s", said);
+        return err_set(err, ERR_INPUT, "%s%s%s%s", said,
+                       remedy != NULL ? " (" : "", remedy != NULL ? remedy : "",
+                       remedy != NULL ? ")" : "");
     return err_set(
         err, ERR_INPUT, "%s: ended with %s %d, and said nothing", c->words[0],
         end->si_code == CLD_EXITED ? "exit status" : "signal", end->si_status);

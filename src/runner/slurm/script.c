@@ -189,7 +189,8 @@ script_begin(const struct script *s, struct buf *out)
 void
 script_guard(const char *file, struct buf *out)
 {
-    buf_add_text(out, "[ \"${SLURM_RESTART_COUNT:-0}\" = 0 ] && [ -e ");
+    buf_add_text(out, "[ \"${SLURM_RESTART_COUNT:-0}\" = 0 ] || "
+                      "{ echo " SCRIPT_RESTARTED " >&2; exit 0; }\n[ -e ");
     add_quoted(out, file);
     buf_add_text(out, " ] || exit 0\n");
 }

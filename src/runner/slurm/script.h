@@ -14,6 +14,9 @@ struct runner_task;
 
 #define SCRIPT_MAX ((size_t)3 << 20) /* bytes; Slurm takes 4 MiB */
 
+/* What one says that begins a second time, and nothing else. */
+#define SCRIPT_RESTARTED "put back into the queue"
+
 struct script {
     char *head, *foot; /* of the user's, around the line {command} */
     char *wrapper;     /* the program's path */

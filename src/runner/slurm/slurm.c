@@ -76,7 +76,8 @@ enum stage { TO_SUBMIT, SUBMITTED, QUEUED, RUNS, OVER };
 
 struct batch {
     uint64_t number;
-    size_t runs; /* that have not ended */
+    size_t runs;   /* that have not ended */
+    uint64_t seen; /* the number of the order whose look has seen one */
 };
 
 struct slurm_run {
@@ -96,6 +97,7 @@ struct slurm_run {
     bool cut;           /* somebody else has; `state` tells how */
     char refused[300];  /* why sbatch did not take it */
     unsigned unseen;    /* looks in a row that did not know it */
+    uint64_t seen;      /* the number of the order whose look knew it last */
     int64_t over_ns;    /* since when its job is not running; 0: it may be */
     int64_t told_ns;    /* since when it is known that a signal ended it, from
                            whom is not; 0: none did */
@@ -781,12 +783,16 @@ look_failed(struct slurm *s, const struct order *o)
     s->look_fails = true;
 }
 
-/* One that was submitted before this order and is in no line. */
+/* One that was submitted before this order and is in no line: at once where
+ * others of its array are, as of queued ones that were cancelled. */
 static bool
 is_unseen(const struct slurm *s, struct slurm_run *run)
 {
-    return (run->stage == QUEUED || run->stage == RUNS) && run->over_ns == 0 &&
-           run->submitted < s->orders && ++run->unseen > UNSEEN_MAX;
+    if ((run->stage != QUEUED && run->stage != RUNS) || run->over_ns != 0 ||
+        run->submitted >= s->orders || run->seen == s->orders)
+        return false;
+    return ++run->unseen > UNSEEN_MAX || (run->seen > 0 && run->batch != NULL &&
+                                          run->batch->seen == s->orders);
 }
 
 static void
@@ -810,8 +816,12 @@ looked(struct slurm *s, struct order *o)
             *end++ = '\0';
         run = jobs_line(line, &job) ? map_get(&s->by_id, job.id, strlen(job.id))
                                     : NULL;
-        if (run != NULL)
-            changed |= seen(run, &job);
+        if (run == NULL)
+            continue;
+        run->seen = s->orders;
+        if (run->batch != NULL)
+            run->batch->seen = s->orders;
+        changed |= seen(run, &job);
     }
     for (struct link *at = s->runs.first; at != NULL; at = at->next) {
         struct slurm_run *run = at->of;
@@ -1501,6 +1511,8 @@ slurm_end(struct run *base, struct run_end *out, struct err *err)
         rc = outcome_read(run->home, o, err);
         if (o->kind == OUTCOME_LOST && rc == 0)
             snprintf(o->text, sizeof o->text, "%s", out->why);
+        if (strcmp(said, SCRIPT_RESTARTED) == 0)
+            run->cut = !run->stopped; /* as no look has seen */
     }
     if (run->node[0] == '\0')
         memcpy(run->node, o->node, sizeof run->node);
