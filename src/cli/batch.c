@@ -231,8 +231,7 @@ batch_run(const struct experiment *x, const struct batch_words *w,
         forget_process(f.path);
         rc = batch_resume(x, f.path, w, err);
     }
-    if (rc != 0 && f.path != NULL)
-        experiment_folder_remove(&f);
+    f.unbegun = rc != 0 && f.path != NULL;
     experiment_folder_close(&f);
     return rc;
 }
