@@ -268,7 +268,7 @@ E
         has out ': COMPLETED: put back into the queue; started again' &&
         has "$dir/results.jsonl" '"value": 7.0'
 }
-check "a job that was put back unseen" unseen_requeue
+check_jobs "a job that was put back unseen" unseen_requeue
 
 # The manager is killed while one trial runs and others are queued: its jobs go
 # on, and the next manager takes them up.
@@ -352,7 +352,7 @@ check "a job is preempted" preempted
 # What was saved and told counts, and what such a copy saves later does not.
 # Meanwhile another one comes to its time limit, which is looked at as rarely.
 node_dies() {
-    slurm ', extra: [--exclusive]' 'maxTrialNumber: 2' 'trialConcurrency: 2' << 'E'
+    slurm ', extra: [--exclusive], cpusPerTask: 4' 'maxTrialNumber: 2' 'trialConcurrency: 2' << 'E'
 cd "$TUNEPIPE_TRIAL_DIR" || exit
 [ -z "$TUNEPIPE_RESTORE_DIR" ] ||
     exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
@@ -374,8 +374,8 @@ E
     CLUSTER=$cluster run 0 || return 1
     is_over && has out 'trial 00000 interrupted: job' &&
         has "$dir/results.jsonl" '"value": 8.0' &&
-        has out ': TIMEOUT TimeLimit: ' && has "$dir/results.jsonl" '"value": 5.0' ||
-        return 1
+        has "$dir/results.jsonl" '"value": 5.0' || return 1
+    [ $mode = pilots ] || has out ': TIMEOUT TimeLimit: ' || return 1
     slurm_node "$(cat node)"
 }
 check "a node dies, a time limit" node_dies
@@ -408,14 +408,15 @@ E
         has said '{"machine": "n3", "why": "3 failures in a row"}' &&
         has said "machine 'n33' is not left out (did you mean 'n3'?)"
 }
-check "a node on which trials fail" left_out
+check_jobs "a node on which trials fail" left_out
 
 # A node where the experiment's folder is not mounted.
 blind() {
     kill "$(cat "$cluster/run/n2.pid")"
     unshare -m sh -c "mount -t tmpfs none '$PWD' && slurmd -N n2" ||
         { slurm_node n2; echo "no mounts of a process's own here"; return 77; }
-    slurm ', extra: [--exclusive]' 'trialConcurrency: 4' 'maxTrialNumber: 4' << 'E'
+    slurm ', extra: [--exclusive], cpusPerTask: 4' 'trialConcurrency: 4' 'maxTrialNumber: 4' << 'E'
+until grep -q 'left out' "$HERE/err"; do sleep 0.02; done
 tunepipe trial report --final 1
 E
     run 0
@@ -687,6 +688,24 @@ E
         [ "$(sort -u where | wc -l)" = 2 ] || fail "$(cat where)"
 }
 check_pilots "an allocation" allocation
+
+# Trials fail on one agent's node, and nowhere else: it has no more of them, and
+# its job ends.
+bad_agent() {
+    slurm ', extra: [--exclusive]' 'trialConcurrency: 4' 'maxTrialNumber: 30' << 'E'
+if [ "$SLURMD_NODENAME" = n3 ]; then
+    until grep -q succeeded "$TUNEPIPE_EXPERIMENT_DIR/results.jsonl"; do sleep 0.02; done
+    exit 1
+elif [ "$TUNEPIPE_TRIAL_ID" -gt 25 ]; then
+    until [ -z "$(squeue -h -t RUNNING -w n3)" ]; do sleep 0.02; done
+fi
+tunepipe trial report --final 1
+E
+    run 0 && is_over && has err 'left out: n3 (3 failures in a row)' || return 1
+    [ "$(grep -c succeeded "$dir/results.jsonl")" -ge 26 ] ||
+        fail "$(cat "$dir/results.jsonl")"
+}
+check_pilots "an agent on which trials fail" bad_agent
 
 # No agent comes up: it is said, and with what Slurm says.
 no_agent() {

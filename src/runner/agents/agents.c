@@ -13,6 +13,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "runner/changes.h"
+#include "runner/machines.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -56,7 +57,8 @@ struct piece {
     int64_t until_ns; /* ORPHANED: it can run no longer */
     char how[16];     /* it is over; "": by no agent's word */
     char *text;
-    char why[256], place[96];
+    char why[256], place[96], node[64], unfit[200];
+    bool failed; /* its machine has */
 };
 
 static struct agents *
@@ -146,6 +148,7 @@ belongs_to(struct piece *p, struct agents_agent *g)
         g->used++;
     }
     snprintf(p->place, sizeof p->place, "%s", g->place);
+    snprintf(p->node, sizeof p->node, "%s", g->node);
     set_stage(p, GIVEN);
     if (p->base.queued)
         tell(p, RUN_BEGUN);
@@ -203,9 +206,17 @@ say_stop(struct piece *p, const char *how)
 }
 
 static bool
+is_left_out(const struct agents_agent *g)
+{
+    const struct machines *m = g->in->setup.machines;
+
+    return m != NULL && machines_why(m, g->node) != NULL;
+}
+
+static bool
 has_room(const struct agents_agent *g)
 {
-    return g->ready && !g->leaving && g->used < g->slots;
+    return g->ready && !g->leaving && g->used < g->slots && !is_left_out(g);
 }
 
 /* The one with the most room: NULL: none has any. */
@@ -528,6 +539,7 @@ agents_gone(struct agents_agent *g, const char *why, int64_t lease_ms)
             continue;
         }
         snprintf(p->why, sizeof p->why, "%.255s", why);
+        p->failed = g->failed;
         p->until_ns = lease_ms > 0 && lease > until ? lease : until;
         set_stage(p, ORPHANED);
     }
@@ -548,6 +560,24 @@ agents_refuse(struct agents *a, const char *why)
         snprintf(p->how, sizeof p->how, AGENT_LATER);
         p->text = strdup(why);
         over(p);
+    }
+}
+
+void
+agents_unfit(struct agents *a, const char *node, const char *unfit,
+             const char *why)
+{
+    for (struct link *at = a->runs.first; at != NULL; at = at->next) {
+        struct piece *p = at->of;
+
+        if (p->stage != WAITS)
+            continue;
+        snprintf(p->how, sizeof p->how, AGENT_LATER);
+        snprintf(p->node, sizeof p->node, "%s", node);
+        snprintf(p->unfit, sizeof p->unfit, "%s", unfit);
+        p->text = strdup(why);
+        over(p);
+        return;
     }
 }
 
@@ -581,6 +611,8 @@ look_at_clock(struct agents *a)
         next = at->next;
         if (!wire_is_open(&g->wire))
             continue;
+        if (g->ready && !g->leaving && g->used == 0 && is_left_out(g))
+            agents_dismiss(g);
         if (now >= last_word(g) + AGENT_SILENT_MS(alone) * NS_PER_MS) {
             lose(g);
         } else if (now >= g->pinged_ns + AGENT_PING_MS(alone) * NS_PER_MS) {
@@ -908,6 +940,7 @@ agents_end(struct run *run, struct run_end *out, struct err *err)
 
     *out = (struct run_end){.outcome = {.kind = OUTCOME_LOST}};
     memcpy(out->place, p->place, sizeof out->place);
+    memcpy(out->unfit, p->unfit, sizeof out->unfit);
     if (strcmp(p->how, AGENT_LATER) == 0 ||
         strcmp(p->how, AGENT_UNSTARTED) == 0) {
         out->unbegun = strcmp(p->how, AGENT_LATER) == 0;
@@ -926,6 +959,8 @@ agents_end(struct run *run, struct run_end *out, struct err *err)
         snprintf(out->why, sizeof out->why, "%.90s: its agent was told to end",
                  p->place);
     }
+    memcpy(o->node, p->node, sizeof o->node);
+    o->machine_failed = o->kind == OUTCOME_LOST && p->failed;
     piece_free(p);
     return rc;
 }

@@ -32,6 +32,8 @@ struct agents_agent {
     void *of; /* the kind's */
     struct wire wire;
     char place[96];               /* for people */
+    char node[64];                /* its machine's name; "": not known */
+    bool failed;                  /* that has, where it is gone */
     bool heard;                   /* it has said what it has, once, */
     bool ready;                   /* and has so over this channel */
     bool leaving;                 /* it takes no more trials */
@@ -81,6 +83,10 @@ void agents_dismiss(struct agents_agent *g);
 void agents_gone(struct agents_agent *g, const char *why, int64_t lease_ms);
 /* Trials that wait cannot be begun, for now. */
 void agents_refuse(struct agents *a, const char *why);
+/* A machine that has none of them, and why it can have none; one of those that
+ * wait tells so, and waits again. */
+void agents_unfit(struct agents *a, const char *node, const char *unfit,
+                  const char *why);
 
 /* Takes in what has come, and gives out what there is room for; true: a second
  * or more has gone by since it was that before. */

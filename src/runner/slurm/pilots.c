@@ -20,6 +20,7 @@
 #include "core/number.h"
 #include "core/process.h"
 #include "runner/agents/agents.h"
+#include "runner/machines.h"
 #include "runner/slurm/jobs.h"
 #include "trial/files.h"
 
@@ -183,7 +184,8 @@ start_pilot(struct pilots *s, struct pilot *p, struct err *err)
                            "watched for");
 }
 
-/* A node of the allocation that has none; false: all have. */
+/* A node of the allocation that has none, and may have; false: there is none.
+ */
 static bool
 choose_node(struct pilots *s, struct pilot *p)
 {
@@ -191,10 +193,12 @@ choose_node(struct pilots *s, struct pilot *p)
 
     for (const char *at = s->names; *at != '\0';
          at = *end != '\0' ? end + 1 : end) {
-        bool taken = false;
+        bool taken;
 
         end = at + strcspn(at, "\n");
         snprintf(p->node, sizeof p->node, "%.*s", (int)(end - at), at);
+        taken = s->setup.machines != NULL &&
+                machines_why(s->setup.machines, p->node) != NULL;
         for (struct link *l = s->pilots.first; l != NULL; l = l->next)
             taken |= l->of != p &&
                      strcmp(((struct pilot *)l->of)->node, p->node) == 0;
@@ -293,6 +297,15 @@ begin_pilots(struct pilots *s)
 /* ---- connected ---- */
 
 static void
+tell_place(struct pilot *p)
+{
+    struct agents_agent *g = p->agent;
+
+    snprintf(g->place, sizeof g->place, "job %.20s on %.60s", p->job, p->at);
+    memcpy(g->node, p->at, sizeof g->node);
+}
+
+static void
 read_address(struct pilot *p)
 {
     char *path = file_join(p->folder, AGENT_ADDRESS);
@@ -302,8 +315,7 @@ read_address(struct pilot *p)
     if (path != NULL && file_read_plain(path, 511, &b, NULL) == 0 &&
         sscanf(buf_text(&b), "%31s %63s %127[^\n]", p->job, p->at, p->socket) ==
             3)
-        snprintf(p->agent->place, sizeof p->agent->place, "job %.20s on %.60s",
-                 p->job, p->at);
+        tell_place(p);
     buf_fini(&b);
     free(path);
 }
@@ -408,12 +420,15 @@ take_end(struct pilots *s, struct pilot *p)
     char why[256];
 
     run_end(&p->run, &end, &err);
-    if (end.why[0] != '\0')
-        snprintf(why, sizeof why, "%s", end.why);
-    else if (o->kind == OUTCOME_EXITED)
-        snprintf(why, sizeof why, "it ended with status %d", o->number);
+    if (o->kind == OUTCOME_EXITED)
+        snprintf(why, sizeof why, "%s: its agent has ended with status %d",
+                 end.place, o->number);
     else
-        snprintf(why, sizeof why, "%.255s", o->text);
+        snprintf(why, sizeof why, "%.255s",
+                 end.why[0] != '\0' ? end.why : o->text);
+    p->agent->failed = o->machine_failed;
+    if (end.unfit[0] != '\0')
+        agents_unfit(&s->pool, o->node, end.unfit, o->text);
     pilot_is_gone(s, p, why,
                   o->kind == OUTCOME_EXITED && o->number == 0 ? AGENTS_ORDERLY
                   : o->kind == OUTCOME_LOST && !end.unbegun
