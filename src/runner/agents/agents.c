@@ -923,7 +923,8 @@ end_lost(const struct piece *p, struct run_end *out)
 
     out->unbegun = p->stage == OVER && p->base.queued && !p->stopped;
     out->again = !p->stopped && !out->unbegun &&
-                 (o->kind == OUTCOME_LOST || o->abandoned || o->told);
+                 (o->kind == OUTCOME_LOST || o->abandoned || o->told ||
+                  outcome_by_signal(o));
     if (o->kind == OUTCOME_LOST)
         snprintf(o->text, sizeof o->text, "%s",
                  p->why[0] != '\0' ? p->why : "no agent has it");

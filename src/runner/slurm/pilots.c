@@ -229,8 +229,8 @@ note_failure(struct pilots *s, const char *why)
         agents_refuse(&s->pool, s->why);
 }
 
-/* Nothing comes of it any more.  What it has left is kept for people, where
- * nothing ever did. */
+/* Nothing comes of it any more.  What it has left is kept for people, where its
+ * agent did not come up. */
 static void
 pilot_is_gone(struct pilots *s, struct pilot *p, const char *why,
               int64_t lease_ms, bool begun)
@@ -240,7 +240,7 @@ pilot_is_gone(struct pilots *s, struct pilot *p, const char *why,
     if (failed)
         say(s, p, why);
     agents_gone(p->agent, why, lease_ms);
-    if (!failed || !begun)
+    if (!failed || !begun || file_has(p->folder, AGENT_ADDRESS))
         remove_files(p);
     pilot_free(s, p);
     if (failed)
@@ -420,9 +420,9 @@ take_end(struct pilots *s, struct pilot *p)
     char why[256];
 
     run_end(&p->run, &end, &err);
-    if (o->kind == OUTCOME_EXITED)
-        snprintf(why, sizeof why, "%s: its agent has ended with status %d",
-                 end.place, o->number);
+    if (end.why[0] == '\0' && o->kind == OUTCOME_EXITED)
+        snprintf(why, sizeof why, "its agent has ended with status %d",
+                 o->number);
     else
         snprintf(why, sizeof why, "%.255s",
                  end.why[0] != '\0' ? end.why : o->text);
@@ -515,6 +515,10 @@ pilots_close(struct runner *r)
     while (s->pilots.first != NULL) {
         struct pilot *p = s->pilots.first->of;
 
+        if (!s->pool.left && file_has(p->folder, TRIAL_EXIT)) {
+            take_end(s, p);
+            continue;
+        }
         if (!s->pool.left)
             run_stop(p->run, RUN_TERMINATE);
         run_leave(&p->run);

@@ -1429,16 +1429,18 @@ slurm_stop(struct run *base, enum run_stop how)
     wake_signal(&s->wake);
 }
 
-/* What Slurm says it has ended for. */
+/* What Slurm says it has ended for, where that knows by now that it has. */
 static void
 tell_why(const struct slurm_run *run, const char *said, char *out, size_t size)
 {
-    bool reason = run->reason[0] != '\0' && strcmp(run->reason, "None") != 0;
+    bool known = run->over_ns != 0;
+    bool reason =
+        known && run->reason[0] != '\0' && strcmp(run->reason, "None") != 0;
 
     snprintf(out, size, "job %.30s%s%.40s: %.31s%s%.60s%s%.80s", run->id,
-             run->node[0] != '\0' ? " on " : "", run->node, run->state,
-             reason ? " " : "", reason ? run->reason : "",
-             said[0] != '\0' ? ": " : "", said);
+             run->node[0] != '\0' ? " on " : "", run->node,
+             known ? run->state : "ended", reason ? " " : "",
+             reason ? run->reason : "", said[0] != '\0' ? ": " : "", said);
 }
 
 /* A signal has ended the wrapper, or there was no way to begin the script. */
