@@ -305,6 +305,40 @@ E
 }
 check "a job nobody noted" unnoted
 
+# Its sbatch lives on, and submits when the next manager has come: such a job
+# begins nothing, and leaves nothing.
+submitted_late() {
+    slurm '' 'maxTrialNumber: 2' 'trialConcurrency: 2' << 'E'
+echo x >> "$HERE/begun"
+until [ -e "$HERE/submitted" ]; do sleep 0.02; done
+tunepipe trial report --final 1
+E
+    mkdir bin && cat > bin/sbatch << E
+#!/bin/sh
+case \$* in *--test-only*) false ;; *) mkdir once 2>&- ;; esac ||
+    exec $(command -v sbatch) "\$@"
+kill -KILL "\$(cat pid)"
+until grep -q resumed out; do sleep 0.02; done
+$(command -v sbatch) "\$@"
+echo > submitted
+E
+    chmod +x bin/sbatch
+    PATH=$PWD/bin:$PATH run 137
+    resume 0 && is_over && [ "$(wc -l < begun)" = 2 ]
+}
+check "a job that is submitted late" submitted_late
+
+# All nodes are down for now.
+down() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+tunepipe trial report --final 1
+E
+    scontrol update NodeName=ALL State=DOWN Reason=test
+    (meanwhile 'in_queue PENDING'; scontrol update NodeName=ALL State=RESUME) > said 2>&1 &
+    run 0 && is_over && has err 'no node takes such jobs now'
+}
+check "all nodes are down" down
+
 # Ctrl-C, a log-out, a reboot of the login node: the jobs go on.
 left() {
     slurm '' 'maxTrialNumber: 2' 'trialConcurrency: 2' << 'E'

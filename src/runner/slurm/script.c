@@ -187,12 +187,15 @@ script_begin(const struct script *s, struct buf *out)
 }
 
 void
-script_guard(const char *file, struct buf *out)
+script_guard(const char *file, const char *words, struct buf *out)
 {
     buf_add_text(out, "[ \"${SLURM_RESTART_COUNT:-0}\" = 0 ] || "
                       "{ echo " SCRIPT_RESTARTED " >&2; exit 0; }\n[ -e ");
     add_quoted(out, file);
-    buf_add_text(out, " ] || exit 0\n");
+    buf_add_text(out, " ] || { rm -f ");
+    add_quoted(out, words);
+    buf_add_text(out, "${SLURM_ARRAY_TASK_ID:+.$SLURM_ARRAY_TASK_ID}.out; "
+                      "exit 0; }\n");
 }
 
 void

@@ -35,10 +35,11 @@ char *script_describe(const struct script *s, const struct runner_task *task,
                       const char *home, const char *alive, struct err *err);
 
 /* A script is a begin, lines that are comments, a guard (it begins nothing
- * where this file is gone, nor a second time), the n parts in their order, an
- * end. */
+ * where this file is gone, nor a second time; `words`: the path of what Slurm
+ * says to its jobs, without its ending, which then goes), the n parts in their
+ * order, an end. */
 void script_begin(const struct script *s, struct buf *out);
-void script_guard(const char *file, struct buf *out);
+void script_guard(const char *file, const char *words, struct buf *out);
 void script_part(const char *part, size_t i, size_t n, struct buf *out);
 void script_end(const struct script *s, size_t n, struct buf *out);
 

@@ -380,18 +380,20 @@ write_script(const struct slurm *s, uint64_t batch, const struct link *first,
 {
     const struct link *at = first;
     char *path = batch_path(s, batch, "sh");
+    char *words = path != NULL ? strndup(path, strlen(path) - 3) : NULL;
 
     script_begin(&s->script, b);
     for (size_t i = 0; i < n; i++, at = at->next)
         buf_printf(b, MARK "%zu %s\n", i,
                    within(s, ((struct slurm_run *)at->of)->home));
-    script_guard(path != NULL ? path : "", b);
+    script_guard(path != NULL ? path : "", words != NULL ? words : "", b);
     at = first;
     for (size_t i = 0; i < n; i++, at = at->next)
         script_part(((struct slurm_run *)at->of)->part, i, n, b);
     script_end(&s->script, n, b);
-    if (path == NULL)
+    if (words == NULL)
         b->failed = true;
+    free(words);
     free(path);
 }
 
@@ -1081,6 +1083,34 @@ run_patiently(const struct slurm *s, const struct jobs_command *c,
     return 0;
 }
 
+/* Slurm's test says that no node can run such a job where those that can are
+ * down; a job that it takes all the same is not begun, and cancelled. */
+static bool
+is_taken(const struct slurm *s)
+{
+    struct jobs_command c = {0};
+    struct buf id;
+    bool taken;
+
+    buf_init(&id, 65536);
+    jobs_options(&c, &s->setup);
+    jobs_add(&c, "--hold");
+    jobs_add(&c, "--job-name=tunepipe-test");
+    jobs_add(&c, "--output=/dev/null");
+    jobs_add(&c, "--wrap=true");
+    taken = jobs_run(&c, &id, NULL) == 0 && id.len > 0;
+    jobs_clear(&c);
+    if (taken) {
+        jobs_add(&c, "scancel");
+        jobs_add(&c, "%.*s", (int)strspn(buf_text(&id), "0123456789"),
+                 buf_text(&id));
+        jobs_run(&c, &id, NULL);
+        jobs_clear(&c);
+    }
+    buf_fini(&id);
+    return taken;
+}
+
 /* Whether Slurm would take such jobs, before the first trial needs one. */
 static int
 try_options(const struct slurm *s, struct err *err)
@@ -1096,6 +1126,13 @@ try_options(const struct slurm *s, struct err *err)
     rc = run_patiently(s, &c, &said, err);
     jobs_clear(&c);
     buf_fini(&said);
+    if (rc != 0 && strstr(err->text, "node configuration is not available") &&
+        is_taken(s)) {
+        say(s, "tunepipe: warning: no node takes such jobs now: they wait for "
+               "one (sinfo -R)");
+        *err = (struct err){0};
+        rc = 0;
+    }
     if (rc != 0 && !jobs_unreached(err)) {
         err_place(err, "trainingService: Slurm would not take its jobs");
         err->code = ERR_CONFIG;
