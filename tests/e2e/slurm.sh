@@ -22,6 +22,14 @@ slurm_begin 4 'SlurmdTimeout=5' 'MaxArraySize=4' \
     'PartitionName=high Nodes=ALL PriorityTier=9 State=UP' ||
     { echo "FAILED slurm comes up"; exit 1; }
 
+# For trials: which process is their slurmstepd, or their wrapper; other clusters
+# on this machine have jobs of the same numbers.
+cat > stepd << 'E'
+wrapper=$(tr '\0' '\n' < "$TUNEPIPE_TRIAL_DIR/wrapper.pid" | sed 's/ .*//; q')
+[ -n "$1" ] && echo "$wrapper" || cut -d ' ' -f 4 "/proc/$wrapper/stat"
+E
+export STEPD="$PWD/stepd"
+
 # slurm LINE... < TRIAL: e.yml of trials as jobs, which are asked about often.
 slurm() {
     keys=$1
@@ -251,10 +259,9 @@ check "a job is put back into the queue" requeued
 unseen_requeue() {
     slurm ', extra: [--requeue]' 'maxTrialNumber: 1' << 'E'
 [ ! -e "$HERE/id" ] || exec tunepipe trial report --final 7
-wrapper=$(tr '\0' '\n' < "$TUNEPIPE_TRIAL_DIR/wrapper.pid" | sed 's/ .*//; q')
-kill -KILL "$(cut -d ' ' -f 4 "/proc/$wrapper/stat")" "$wrapper"
-echo "$SLURM_JOB_ID" > "$HERE/id"
-scontrol requeue "$SLURM_JOB_ID"
+# The trial ends with its wrapper.
+setsid sh -c 'kill -KILL "$1" "$2"; echo "$SLURM_JOB_ID" > "$HERE/id"' - \
+    "$(sh "$STEPD")" "$(sh "$STEPD" wrapper)" &
 exec sleep 1000
 E
     mkdir path && cat > path/squeue << E
@@ -262,8 +269,10 @@ E
 $(command -v squeue) "\$@" | sed 's/|PENDING|/|RUNNING|/'
 E
     chmod +x path/squeue
-    (meanwhile '[ -e id ] && scontrol update "JobId=$(cat id)" StartTime=now') \
-        > said 2>&1 &
+    # Begun again at once, not in two minutes; the requeue's end may undo that.
+    (meanwhile '[ -e id ] && scontrol requeue "$(cat id)"' &&
+        meanwhile 'scontrol update "JobId=$(cat id)" StartTime=now
+            grep -q "started again" out') > said 2>&1 &
     PATH=$PWD/path:$PATH run 0 && is_over &&
         has out ': COMPLETED: put back into the queue; started again' &&
         has "$dir/results.jsonl" '"value": 7.0'
@@ -401,8 +410,7 @@ tunepipe trial report --checkpoint at 1
 until [ -e "$TUNEPIPE_CHECKPOINT_DIR/../steps.1" ]; do sleep 0.02; done
 mkdir "$TUNEPIPE_CHECKPOINT_DIR/../2" && echo 9 > "$TUNEPIPE_CHECKPOINT_DIR/../2/at"
 echo "$SLURMD_NODENAME" > "$HERE/node"
-pkill -KILL -f "slurmstepd: \[$SLURM_JOB_ID\."
-kill -KILL "$(cat "$CLUSTER/run/$SLURMD_NODENAME.pid")"
+kill -KILL "$(cat "$CLUSTER/run/$SLURMD_NODENAME.pid")" "$(sh "$STEPD")"
 exec sleep 1000
 E
     CLUSTER=$cluster run 0 || return 1
