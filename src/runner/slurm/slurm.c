@@ -702,24 +702,18 @@ note_job(struct slurm *s, struct slurm_run *run, const char *id, bool array)
     map_put(&s->by_id, run->id, strlen(run->id), run);
 }
 
-/* It may have been for want of the machines that are left out. */
+/* Why Slurm does not take a job: perhaps for want of what is left out. */
 static void
-refuse_batch(struct slurm *s, struct slurm_run *run, const char *why)
+tell_refusal(const struct slurm *s, const char *why, char *out, size_t size)
 {
-    struct buf text;
+    struct buf names;
 
-    buf_init(&text, 2 * IDS_MAX);
-    buf_add_text(&text, why);
-    if (s->setup.machines != NULL && s->setup.machines->changes > 0) {
-        size_t before = text.len;
-
-        buf_add_text(&text, "; left out: ");
-        machines_add_names(s->setup.machines, &text);
-        if (text.data[text.len - 1] == ' ')
-            text.len = before;
-    }
-    refuse(run, buf_text(&text));
-    buf_fini(&text);
+    buf_init(&names, 2 * IDS_MAX);
+    if (s->setup.machines != NULL)
+        machines_add_names(s->setup.machines, &names);
+    snprintf(out, size, "%.*s%s%s", (int)(names.len > 0 ? size * 2 / 3 : size),
+             why, names.len > 0 ? "; left out: " : "", buf_text(&names));
+    buf_fini(&names);
 }
 
 static void
@@ -738,7 +732,8 @@ submitted(struct slurm *s, const struct submission *of)
         if (run->batch != b)
             continue;
         if (of->err.code != ERR_NONE) {
-            refuse_batch(s, run, of->err.text);
+            tell_refusal(s, of->err.text, run->refused, sizeof run->refused);
+            over(run);
             continue;
         }
         note_job(s, run, of->id, of->runs > 1);
@@ -1571,6 +1566,11 @@ slurm_end(struct run *base, struct run_end *out, struct err *err)
     o->machine_failed = o->kind == OUTCOME_LOST && is_machines(run);
     if (blind && o->kind == OUTCOME_LOST && rc == 0)
         tell_unfit(run, out);
+    if (strcmp(run->reason, "BadConstraints") == 0 &&
+        strcmp(run->state, "FAILED") == 0 && run->node[0] == '\0') {
+        out->unbegun = true; /* there is no node for it any more */
+        tell_refusal(s, out->why, o->text, sizeof o->text);
+    }
     batch_drop(s, run->batch);
     run_free(run);
     return rc;
