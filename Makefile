@@ -30,9 +30,10 @@
 #   make bench-store      what a database, pages and tables of results cost
 #   make soak             200,000 trials, as many without a result, and a
 #                         million of a study, and what they leave: TRIALS=N
-#   make soak-slurm       jobs of Slurm, with accidents: ROUNDS=N
+#   make soak-slurm       jobs and pilots of Slurm, with accidents: ROUNDS=N
 #   make bench-manager    what the manager of trials costs: TRIALS=N
-#   make bench-slurm      jobs of Slurm beside a loop of sbatch: JOBS=N
+#   make bench-slurm      jobs of Slurm beside a loop of sbatch, and pilots
+#                         beside xargs: JOBS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
 #   make bench-ask        what asking and telling them costs
 #   make bench-study      the same, for a program that asks and tells: Python,

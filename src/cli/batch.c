@@ -65,6 +65,24 @@ add_trials(const struct experiment *x, struct buf *out)
                        w->trials_a_device);
 }
 
+/* What they take on agents, on as many nodes as have room for them. */
+static void
+add_tasks(const struct experiment *x, struct buf *out)
+{
+    const struct wishes *w = &x->wishes;
+    uint64_t cpus = x->cluster.cpus > 0 ? x->cluster.cpus : 1;
+
+    buf_printf(out,
+               "#SBATCH --ntasks=%" PRIu64 "\n#SBATCH --cpus-per-task=%" PRIu64
+               "\n",
+               x->concurrency, cpus);
+    if (w->memory > 0)
+        buf_printf(out, "#SBATCH --mem-per-cpu=%" PRIu64 "M\n",
+                   (w->memory >> 20) / cpus + 1);
+    if (w->devices > 0)
+        buf_printf(out, "#SBATCH --gpus-per-task=%" PRIu64 "\n", w->devices);
+}
+
 static void
 add_words(const struct batch_words *w, struct buf *out)
 {
@@ -109,6 +127,8 @@ batch_script(const struct experiment *x, const char *folder,
                END_S + x->grace_ms / 1000);
     if (x->platform == PLATFORM_local)
         add_trials(x, out);
+    else if (x->cluster.mode == CLUSTER_PILOTS)
+        add_tasks(x, out);
     add_option(out, "partition", x->cluster.partition);
     add_option(out, "account", x->cluster.account);
     add_option(out, "qos", x->cluster.qos);

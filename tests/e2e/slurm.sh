@@ -731,6 +731,23 @@ E
 }
 check_pilots "an allocation" allocation
 
+# The whole experiment is one job of as many nodes as its trials take.
+batch_of_nodes() {
+    slurm '' 'trialConcurrency: 6' 'maxTrialNumber: 6' << 'E'
+echo "$SLURM_JOB_ID $SLURMD_NODENAME" >> "$HERE/where"
+until [ "$(wc -l < "$HERE/where")" -ge 6 ]; do sleep 0.02; done
+tunepipe trial report --final 1
+E
+    export HERE="$PWD"
+    "$T" run e.yml --batch > out 2> err || fail "$(cat out err)" || return 1
+    dir=$(echo tunepipe-experiments/*)
+    job=$(cat "$dir/batch.id") && in_batch && is_over || return 1
+    [ "$(sort -u where | wc -l)" = 2 ] &&
+        [ "$(cut -d' ' -f1 where | sort -u)" = "$job" ] &&
+        has "$dir/batch.out" '6 ended: 6 succeeded' || fail "$(cat where)"
+}
+check_pilots "a batch job of some nodes" batch_of_nodes
+
 # Trials fail on one agent's node, and nowhere else: it has no more of them, and
 # its job ends.
 bad_agent() {

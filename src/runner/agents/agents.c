@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/filesystem.h"
 #include "runner/changes.h"
 #include "runner/machines.h"
 #include "trial/files.h"
@@ -29,9 +30,10 @@
 
 #define EVENTS_MAX 64
 #define ORDER_MAX ((size_t)2 << 20)
-#define ORPHAN_MS                                              \
-    15000 /* a wrapper ends its trial so long behind its agent \
-           */
+#define ORPHAN_MS                                                         \
+    15000            /* a wrapper ends its trial so long behind its agent \
+                      */
+#define FAR_MS 10000 /* so late a file server's client may see growth */
 #define NS_PER_MS INT64_C(1000000)
 
 enum stage {
@@ -54,6 +56,7 @@ struct piece {
     unsigned tells;   /* of enum run_news, bits */
     int watch;        /* of the answers to it; -1: there are none yet */
     off_t answered;   /* that were sent */
+    int64_t grown_ns; /* when it was said last that its reports have */
     int64_t until_ns; /* ORPHANED: it can run no longer */
     char how[16];     /* it is over; "": by no agent's word */
     char *text;
@@ -438,6 +441,7 @@ hear(struct agents_agent *g, struct said *said)
         if (p == NULL || p->at != g)
             return;
         watch_answers(p);
+        p->grown_ns = clock_monotonic_ns();
         tell(p, RUN_FILES);
     }
 }
@@ -627,6 +631,9 @@ look_at_clock(struct agents *a)
              (now >= p->until_ns || file_has(p->home, TRIAL_EXIT))) ||
             (p->stage == SOUGHT && none))
             over(p);
+        else if (a->far && p->stage == GIVEN &&
+                 now < p->grown_ns + FAR_MS * NS_PER_MS)
+            tell(p, RUN_FILES);
     }
 }
 
@@ -715,6 +722,17 @@ agents_open(struct agents *a, const struct runner_setup *setup, struct err *err)
                    agents_watch_fd(a, a->inotify_fd, err) == 0
                ? 0
                : -1;
+}
+
+void
+agents_settle(struct agents *a, const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    a->folder = folder;
+    a->far = fd >= 0 && filesystem_is_far(fd);
+    if (fd >= 0)
+        close(fd);
 }
 
 void

@@ -50,6 +50,7 @@ struct agents {
     struct runner base;
     struct runner_setup setup;
     const char *folder; /* the experiment's; borrowed */
+    bool far;           /* what it holds may be seen late */
     struct list agents, runs, news;
     struct map tokens, watches;
     struct wake wake;
@@ -67,6 +68,8 @@ struct agents {
 int agents_open(struct agents *a, const struct runner_setup *setup,
                 struct err *err);
 void agents_close(struct agents *a); /* a zeroed one, too */
+/* In which experiment's folder trials are. */
+void agents_settle(struct agents *a, const char *folder);
 /* What makes a->base.fd readable, beside all that is here. */
 int agents_watch_fd(struct agents *a, int fd, struct err *err);
 

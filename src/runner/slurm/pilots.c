@@ -23,6 +23,7 @@
 #include "runner/machines.h"
 #include "runner/slurm/jobs.h"
 #include "trial/files.h"
+#include "trial/stderr_tail.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -417,15 +418,20 @@ take_end(struct pilots *s, struct pilot *p)
     struct run_end end;
     struct err err = {0};
     const struct outcome *o = &end.outcome;
-    char why[256];
+    char why[256], said[120] = "";
+    size_t len;
 
     run_end(&p->run, &end, &err);
     if (end.why[0] == '\0' && o->kind == OUTCOME_EXITED)
-        snprintf(why, sizeof why, "its agent has ended with status %d",
-                 o->number);
+        snprintf(why, sizeof why, "it ended with status %d", o->number);
     else
         snprintf(why, sizeof why, "%.255s",
                  end.why[0] != '\0' ? end.why : o->text);
+    if (!p->agent->heard && !end.unbegun)
+        stderr_tail_line(p->folder, NULL, said, sizeof said);
+    len = strlen(why);
+    if (strstr(why, said) == NULL)
+        snprintf(why + len, sizeof why - len, ": %s", said);
     p->agent->failed = o->machine_failed;
     if (end.unfit[0] != '\0')
         agents_unfit(&s->pool, o->node, end.unfit, o->text);
@@ -652,7 +658,7 @@ pilots_settle(struct runner *r, const char *folder, struct err *err)
     struct dirent *entry;
     DIR *all;
 
-    s->pool.folder = folder;
+    agents_settle(&s->pool, folder);
     if (runner_settle(s->under, folder, err) != 0)
         return -1;
     s->folder = file_join(folder, PILOTS_FOLDER);

@@ -1143,6 +1143,10 @@ slurm_open(struct runner **out, const struct runner_setup *setup,
 {
     struct slurm *s;
 
+    if (setup->wishes->memory_auto)
+        return err_set(err, ERR_CONFIG,
+                       "trialMemory: auto is not for platform: slurm: expected "
+                       "an amount such as 4GB, which each job is given");
     if (setup->cluster->mode == CLUSTER_PILOTS)
         return pilots_open(out, setup, err);
     s = calloc(1, sizeof *s);
@@ -1153,13 +1157,9 @@ slurm_open(struct runner **out, const struct runner_setup *setup,
     s->setup = *setup;
     s->pause_ms = setup->cluster->poll_ms;
     s->batch_max = BATCH_MAX;
-    if (setup->wishes->memory_auto)
-        err_set(err, ERR_CONFIG,
-                "trialMemory: auto is not for platform: slurm: expected an "
-                "amount such as 4GB, which each job is given");
-    else if (script_init(&s->script, setup, err) == 0 &&
-             (setup->resumes || try_options(s, err) == 0) &&
-             open_sources(s, err) == 0) {
+    if (script_init(&s->script, setup, err) == 0 &&
+        (setup->resumes || try_options(s, err) == 0) &&
+        open_sources(s, err) == 0) {
         *out = &s->base;
         return 0;
     }
