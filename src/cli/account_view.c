@@ -46,15 +46,17 @@ add_counts(struct buf *out, struct jval a)
 {
     static const struct {
         const char *key, *words;
-    } more[] = {{"waiting", "waiting"},         {"failed", "failed"},
-                {"stopped", "stopped"},         {"timed_out", "timed out"},
-                {"cancelled", "cancelled"},     {"paused", "paused"},
-                {"interrupted", "interrupted"}, {"unended", "unended"}};
+    } more[] = {{"queued", "queued"},       {"waiting", "waiting"},
+                {"failed", "failed"},       {"stopped", "stopped"},
+                {"timed_out", "timed out"}, {"cancelled", "cancelled"},
+                {"paused", "paused"},       {"interrupted", "interrupted"},
+                {"unended", "unended"}};
 
     buf_printf(out, "%llu", count_of(a, "done"));
     if (count_of(a, "max_trials") > 0)
         buf_printf(out, "/%llu", count_of(a, "max_trials"));
-    buf_printf(out, " done, %llu running", count_of(a, "running"));
+    buf_printf(out, " done, %llu running",
+               count_of(a, "running") - count_of(a, "queued"));
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         if (count_of(a, more[i].key) > 0)
             buf_printf(out, ", %llu %s", count_of(a, more[i].key),

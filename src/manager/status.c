@@ -48,6 +48,17 @@ count_waiting(const struct manager *m)
     return n;
 }
 
+/* Of those that run, which wait for a machine. */
+static uint64_t
+count_queued(const struct manager *m)
+{
+    uint64_t n = 0;
+
+    for (const struct trial *t = m->live.first; t != NULL; t = t->next)
+        n += t->run != NULL && t->run->queued;
+    return n;
+}
+
 static void
 add_best(struct json_writer *w, const struct progress *p)
 {
@@ -154,6 +165,7 @@ status_write(const struct manager *m, uint64_t rows, struct buf *out)
     json_add_number(&w, "elapsed_s", (double)budget.used_ns / 1e9);
     json_add_unsigned(&w, "done", m->progress.done);
     json_add_unsigned(&w, "running", m->live.running);
+    json_add_unsigned(&w, "queued", count_queued(m));
     json_add_unsigned(&w, "waiting", count_waiting(m));
     json_add_unsigned(&w, "failed", m->progress.failed);
     json_add_unsigned(&w, "stopped", m->progress.stopped);
