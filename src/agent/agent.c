@@ -5,8 +5,8 @@
  * A trial's reports lie in the folder that the manager sees, too: it is told
  * that there are more, and not again before it has heard that.  Where the file
  * system is another machine's they are written through before.  What it answers
- * goes into the trial's FIFO, which is open while a manager is there: without
- * one nobody waits.
+ * goes into the trial's FIFO, which is open while a manager is there, or may
+ * come again soon: without one nobody waits.
  *
  * A trial is known by its token, a text of the manager's which no two attempts
  * share.  It stays until the manager forgets it. */
@@ -50,6 +50,7 @@
 struct piece {
     struct link link;
     char *token, *folder, *home;
+    char *devices; /* that it was given; NULL: nothing was said of them */
     bool prepares;
     struct run *run; /* NULL: it has ended */
     const char *how; /* NULL: it is not over */
@@ -92,6 +93,7 @@ piece_free(struct agent *a, struct piece *p)
     free(p->token);
     free(p->folder);
     free(p->home);
+    free(p->devices);
     free(p->text);
     free(p);
 }
@@ -346,6 +348,17 @@ take_words(struct said *s, unsigned long long n)
     return words;
 }
 
+static void
+note_devices(struct piece *p, const char *how)
+{
+    static const char set[] = "=" TRIAL_ENV_DEVICES "=";
+
+    if (strncmp(how, set, sizeof set - 1) != 0)
+        return;
+    free(p->devices);
+    p->devices = strdup(how + sizeof set - 1);
+}
+
 static int
 start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
 {
@@ -361,8 +374,10 @@ start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
     words = take_words(s, said_number(s));
     for (char **var = environ; rc == 0 && *var != NULL; var++)
         rc = add_variable(&v, *var);
-    while (rc == 0 && (text = said_text(s)) != NULL)
+    while (rc == 0 && (text = said_text(s)) != NULL) {
+        note_devices(p, text);
         rc = change(&v, text);
+    }
     if (words == NULL || rc != 0) {
         rc = err_set(err, ERR_MEMORY, "out of memory");
     } else {
@@ -480,8 +495,12 @@ end_all(struct agent *a, bool told)
     a->told = told;
     a->ending_ns = clock_monotonic_ns();
     wire_say(&a->wire, AGENT_LEAVE);
-    for (struct link *at = a->pieces.first; at != NULL; at = at->next)
-        run_stop(((struct piece *)at->of)->run, RUN_TERMINATE);
+    for (struct link *at = a->pieces.first; at != NULL; at = at->next) {
+        struct piece *p = at->of;
+
+        if (!p->stopped) /* else it has its grace already */
+            run_stop(p->run, RUN_TERMINATE);
+    }
 }
 
 /* ---- a manager ---- */
@@ -520,8 +539,12 @@ hello(struct agent *a)
     buf_init(&texts, (size_t)4 << 20);
     texts_add(&texts, TP_VERSION);
     add_resources(&texts);
-    for (struct link *at = a->pieces.first; at != NULL; at = at->next)
-        texts_add(&texts, ((struct piece *)at->of)->token);
+    for (struct link *at = a->pieces.first; at != NULL; at = at->next) {
+        const struct piece *p = at->of;
+
+        texts_add(&texts, p->token);
+        texts_add(&texts, p->devices != NULL ? p->devices : "");
+    }
     wire_say_texts(&a->wire, AGENT_HELLO, &texts);
     buf_fini(&texts);
 }
@@ -548,22 +571,15 @@ welcome(struct agent *a, int fd)
 }
 
 static void
-lose_manager(struct agent *a)
-{
-    wire_close(&a->wire);
-    for (struct link *at = a->pieces.first; at != NULL; at = at->next)
-        close_answers(at->of);
-}
-
-static void
 stop_piece(struct piece *p, struct said *s)
 {
     const char *how = said_text(s);
 
+    if (how == NULL || (p->stopped && strcmp(how, AGENT_TERM_ONCE) == 0))
+        return;
     p->stopped = true;
-    if (how != NULL)
-        run_stop(p->run,
-                 strcmp(how, AGENT_KILL) == 0 ? RUN_GIVE_UP : RUN_TERMINATE);
+    run_stop(p->run,
+             strcmp(how, AGENT_KILL) == 0 ? RUN_GIVE_UP : RUN_TERMINATE);
 }
 
 /* One that runs is to be ended: nobody wants what comes of it. */
@@ -610,14 +626,15 @@ listen_to(struct agent *a)
     struct said said;
     int rc = wire_read(&a->wire, &err);
 
-    if (rc == 0)
+    if (rc > 0)
         a->heard_ns = clock_monotonic_ns();
+    rc = rc < 0 ? rc : 0;
     while (rc == 0 && (rc = wire_next(&a->wire, &said, &err)) > 0) {
         hear(a, &said);
         rc = 0;
     }
     if (rc < 0)
-        lose_manager(a);
+        wire_close(&a->wire);
 }
 
 /* ---- its time ---- */
@@ -629,12 +646,16 @@ look_at_clock(struct agent *a)
 
     if (wire_is_open(&a->wire) &&
         now >= a->heard_ns + AGENT_SILENT_MS(alone) * INT64_C(1000000))
-        lose_manager(a);
+        wire_close(&a->wire);
     if (wire_is_open(&a->wire) &&
         now >= a->pinged_ns + AGENT_PING_MS(alone) * INT64_C(1000000)) {
         wire_say(&a->wire, AGENT_PING);
         a->pinged_ns = now;
     }
+    if (!wire_is_open(&a->wire) &&
+        now >= a->heard_ns + AGENT_SILENT_MS(alone) * INT64_C(1000000))
+        for (struct link *at = a->pieces.first; at != NULL; at = at->next)
+            close_answers(at->of);
     if (now >= a->heard_ns + alone * 1000000)
         end_all(a, true);
 }
@@ -675,7 +696,7 @@ flush(struct agent *a)
 {
     tell_grown(a);
     if (wire_flush(&a->wire, NULL) != 0)
-        lose_manager(a);
+        wire_close(&a->wire);
 }
 
 static void

@@ -85,7 +85,7 @@ wire_say_words(struct wire *c, const char *const words[])
 bool
 wire_is_full(const struct wire *c)
 {
-    return wire_is_open(c) && c->unsent.len > 0;
+    return wire_is_open(c) && (c->unsent.len > 0 || c->unsent.failed);
 }
 
 int
@@ -120,11 +120,13 @@ wire_read(struct wire *c, struct err *err)
     if (to == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     n = read(c->in, to, room);
-    if (n > 0)
+    if (n > 0) {
         frame_filled(&c->decoder, (size_t)n);
-    else if (n == 0)
+        return 1;
+    }
+    if (n == 0)
         return err_set(err, ERR_SYSTEM, "the channel has ended");
-    else if (errno != EAGAIN && errno != EINTR)
+    if (errno != EAGAIN && errno != EINTR)
         return err_errno(err, ERR_SYSTEM, "the channel has broken");
     return 0;
 }

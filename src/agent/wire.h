@@ -35,7 +35,10 @@ struct err;
 #define AGENT_STOP "ST"
 #define AGENT_ANSWER "AN"
 #define AGENT_FORGET "OK"
-#define AGENT_TERM "term" /* how a trial is stopped */
+/* How a trial is stopped: SIGTERM, and again, which ends its grace; where it
+ * had none yet; SIGKILL. */
+#define AGENT_TERM "term"
+#define AGENT_TERM_ONCE "once"
 #define AGENT_KILL "kill"
 /* Both ways: it is to end, and does. */
 #define AGENT_LEAVE "BY"
@@ -78,6 +81,7 @@ bool wire_is_full(const struct wire *c);
 
 /* -1: the other end is gone, or nothing that it says can be understood. */
 int wire_flush(struct wire *c, struct err *err);
+/* 1: something has come; 0: nothing has. */
 int wire_read(struct wire *c, struct err *err);
 /* 1: a frame; 0: there is none yet. */
 int wire_next(struct wire *c, struct said *out, struct err *err);

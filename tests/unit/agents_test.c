@@ -63,7 +63,7 @@ TEST(wire_passes_over_what_a_shell_prints)
     for (size_t i = 0; i < sizeof banner - 1; i++) {
         CHECK_EQ(got, 0);
         write_bytes(&t.far, banner + i, 1);
-        CHECK_EQ(wire_read(&t.near, NULL), 0);
+        CHECK_EQ(wire_read(&t.near, NULL), 1);
         got = wire_next(&t.near, &said, NULL);
     }
     CHECK_EQ(got, 1);
@@ -87,7 +87,7 @@ TEST(wire_gives_up_on_who_is_no_agent)
     memset(noise, 'x', 65536);
     for (int i = 0; i < 20 && got == 0; i++) {
         write_bytes(&t.far, noise, 65536);
-        CHECK_EQ(wire_read(&t.near, NULL), 0);
+        CHECK_EQ(wire_read(&t.near, NULL), 1);
         got = wire_next(&t.near, &said, &err);
     }
     CHECK_EQ(got, -1);
@@ -102,7 +102,7 @@ TEST(wire_refuses_a_frame_of_more_than_it_may_have)
     struct said said;
 
     write_bytes(&t.far, "HI99999999999999", 16);
-    CHECK_EQ(wire_read(&t.near, NULL), 0);
+    CHECK_EQ(wire_read(&t.near, NULL), 1);
     CHECK_EQ(wire_next(&t.near, &said, NULL), -1);
     two_close(&t);
 }
@@ -134,7 +134,9 @@ pool_open(struct pool *p)
 
     p->cluster = (struct cluster)CLUSTER_DEFAULT;
     p->wishes = (struct wishes)WISHES_DEFAULT;
-    p->agents = (struct agents){.base.ops = &ops, .lost = count_lost};
+    p->agents = AGENTS_CLOSED;
+    p->agents.base.ops = &ops;
+    p->agents.lost = count_lost;
     CHECK_EQ(agents_open(&p->agents, &setup, NULL), 0);
     p->agents.folder = getcwd(NULL, 0);
 }
@@ -193,7 +195,7 @@ heard(struct pool *p, struct wire *far)
     agents_go_on(&p->agents);
     agents_go_on(&p->agents);
     if (wire_next(far, &said, NULL) == 0 &&
-        (wire_read(far, NULL) != 0 || wire_next(far, &said, NULL) == 0))
+        (wire_read(far, NULL) <= 0 || wire_next(far, &said, NULL) == 0))
         return "";
     snprintf(line, sizeof line, "%s %s", said.code, said_text(&said));
     return line;
@@ -257,7 +259,7 @@ TEST(agents_that_come_again_are_told_again)
     CHECK_EQ(lost, 1);
     /* one arrived; a trial of nobody's did, too */
     far = connect_agent(g);
-    wire_say(&far, AGENT_HELLO, "0.1.0", "2", "0", "", "one", "stray");
+    wire_say(&far, AGENT_HELLO, "0.1.0", "2", "0", "", "one", "", "stray", "");
     CHECK_STR(heard(&p, &far), "OK stray");
     CHECK_STR(heard(&p, &far), "GO two");
     CHECK_STR(heard(&p, &far), "");
@@ -297,7 +299,7 @@ TEST(agents_are_not_heard_of_trials_that_are_not_theirs)
     again = start(&p, "one.1");
     other = agents_add(&p.agents, NULL, "n2");
     far_other = connect_agent(other);
-    wire_say(&far_other, AGENT_HELLO, "0.1.0", "1", "0", "", "one");
+    wire_say(&far_other, AGENT_HELLO, "0.1.0", "1", "0", "", "one", "");
     wire_say(&far_other, AGENT_OVER, "one", AGENT_ENDED, exited);
     CHECK_STR(heard(&p, &far_other), "OK one");
     CHECK_STR(heard(&p, &far_other), "OK one");
@@ -328,6 +330,7 @@ TEST(agents_are_not_heard_of_trials_that_are_not_theirs)
  * another one's. */
 TEST(agents_that_end_give_back_what_they_did_not_begin)
 {
+    struct run_end end;
     struct pool p;
     struct agents_agent *g;
     struct wire far;
@@ -341,6 +344,12 @@ TEST(agents_that_end_give_back_what_they_did_not_begin)
     CHECK_STR(heard(&p, &far), "GO one");
     wire_say(&far, AGENT_OVER, "one", AGENT_REFUSED, "");
     CHECK_STR(heard(&p, &far), "OK one");
+    CHECK(agents_next(&p.agents) == one); /* had begun, as far as is known */
+    CHECK(agents_next(&p.agents) == one);
+    CHECK_EQ(one->news, RUN_ENDED);
+    CHECK_EQ(agents_end(one, &end, NULL), 0);
+    CHECK(end.unbegun);
+    one = start(&p, "one");
     CHECK_STR(heard(&p, &far), "");
     CHECK_EQ(agents_wanted(&p.agents), 1);
     agents_gone(g, "status 0", AGENTS_ORDERLY);
@@ -366,6 +375,57 @@ TEST(agents_have_room_as_their_machine_has)
     CHECK_STR(heard(&p, &far), "");
     CHECK_EQ(g->slots, 3); /* devices; 8 by its memory and its CPUs */
     CHECK_STR(g->devices[2], "GPU-abc");
+    wire_close(&far);
+    pool_close(&p);
+}
+
+/* What is left for the next manager an agent keeps, however late it is heard.
+ */
+TEST(agents_keep_what_a_manager_has_left)
+{
+    struct pool p;
+    struct agents_agent *g;
+    struct wire far;
+
+    pool_open(&p);
+    agents_leave(start(&p, "one"));
+    g = agents_add(&p.agents, NULL, "n1");
+    far = connect_agent(g);
+    wire_say(&far, AGENT_HELLO, "0.1.0", "1", "0", "", "one", "");
+    wire_say(&far, AGENT_OVER, "one", AGENT_ENDED, exited);
+    CHECK_STR(heard(&p, &far), "");
+    wire_close(&far);
+    pool_close(&p);
+}
+
+/* An earlier manager's trial has the devices that it was given, and none of
+ * them is given out again. */
+TEST(agents_hold_the_devices_of_what_they_have)
+{
+    struct pool p;
+    struct agents_agent *g;
+    struct runner_phase phase;
+    struct run *first, *second;
+    struct wire far;
+    char folder[4200];
+
+    pool_open(&p);
+    p.wishes.devices_managed = true;
+    p.wishes.devices = 1;
+    g = agents_add(&p.agents, NULL, "n1");
+    snprintf(folder, sizeof folder, "%s/one", p.agents.folder);
+    mkdir(folder, 0700);
+    phase = (struct runner_phase){.folder = folder};
+    first = agents_adopt(&p.agents.base, NULL, &phase);
+    CHECK(first != NULL);
+    second = start(&p, "two");
+    far = connect_agent(g);
+    wire_say(&far, AGENT_HELLO, "0.1.0", "8", "0", "4,7", "one", "4");
+    CHECK_STR(heard(&p, &far), "GO two");
+    CHECK_EQ(g->devices_used, 3);
+    agents_leave(first);
+    CHECK_EQ(g->devices_used, 2);
+    agents_leave(second);
     wire_close(&far);
     pool_close(&p);
 }

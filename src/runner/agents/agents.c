@@ -30,9 +30,11 @@
 
 #define EVENTS_MAX 64
 #define ORDER_MAX ((size_t)2 << 20)
-#define ORPHAN_MS                                                         \
-    15000            /* a wrapper ends its trial so long behind its agent \
-                      */
+#define ORPHAN_MS                                              \
+    15000 /* a wrapper ends its trial so long behind its agent \
+           */
+#define DEVICES_BYTES 8192 /* that are added to it */
+#define AGAIN_BYTES 2048
 #define FAR_MS 10000 /* so late a file server's client may see growth */
 #define NS_PER_MS INT64_C(1000000)
 
@@ -299,6 +301,31 @@ send_answers(struct piece *p)
         close(fd);
 }
 
+/* The newest, of which some may be lost with a channel: who has them already
+ * does not wait for them. */
+static void
+answer_again(struct piece *p)
+{
+    char *path = file_join(p->folder, TRIAL_ANSWERED), part[AGAIN_BYTES];
+    int fd = path != NULL ? file_open_plain(path, O_RDONLY) : -1;
+    const char *line;
+    struct stat st;
+    ssize_t n;
+
+    free(path);
+    if (fd < 0)
+        return;
+    p->answered = 0;
+    if (fstat(fd, &st) == 0 && st.st_size > AGAIN_BYTES) {
+        n = pread(fd, part, sizeof part, st.st_size - AGAIN_BYTES);
+        line = n > 0 ? memchr(part, '\n', (size_t)n) : NULL;
+        p->answered = st.st_size - AGAIN_BYTES +
+                      (line != NULL ? line + 1 - part : AGAIN_BYTES);
+    }
+    close(fd);
+    send_answers(p);
+}
+
 /* From the first report on there may be answers. */
 static void
 watch_answers(struct piece *p)
@@ -365,40 +392,84 @@ piece_of(const struct agents *a, const char *token)
     return token != NULL ? map_get(&a->tokens, token, strlen(token)) : NULL;
 }
 
+/* It is no trial of this manager's: nobody's, or another agent's by now; but
+ * those that this manager has left are for the next one. */
+static void
+forget(struct agents_agent *g, const struct piece *p, const char *token)
+{
+    if (p != NULL || !g->in->left)
+        wire_say(&g->wire, AGENT_FORGET, token);
+}
+
+/* Whether an agent can be the one that has it. */
+static bool
+may_have(const struct agents_agent *g, const struct piece *p)
+{
+    return p != NULL && (p->stage == SOUGHT || p->at == g);
+}
+
+/* The devices of an agent that are in a list, which it was told itself. */
+static void
+hold_devices(struct piece *p, const char *list)
+{
+    struct agents_agent *g = p->at;
+
+    for (size_t len; *list != '\0'; list += len + (list[len] == ',')) {
+        len = strcspn(list, ",");
+        for (unsigned i = 0; i < g->n_devices; i++)
+            if (strlen(g->devices[i]) == len &&
+                strncmp(g->devices[i], list, len) == 0)
+                p->devices |= UINT64_C(1) << i;
+    }
+    g->devices_used |= p->devices;
+}
+
 /* What the agent has: trials of ours, or such as nobody wants any more.  What
  * it does not have never reached it. */
 static void
 hear_hello(struct agents_agent *g, struct said *said)
 {
     struct agents *a = g->in;
-    const char *token;
+    const char *token, *devices;
 
     g->heard = g->ready = true;
     said_text(said); /* its version: the channel's is what counts */
     set_slots(g, said);
-    while ((token = said_text(said)) != NULL) {
+    while ((token = said_text(said)) != NULL &&
+           (devices = said_text(said)) != NULL) {
         struct piece *p = piece_of(a, token);
 
-        if (p == NULL || p->stage == OVER || p->stage == ORPHANED) {
-            wire_say(&g->wire, AGENT_FORGET, token);
+        if (!may_have(g, p)) {
+            forget(g, p, token);
             continue;
         }
         p->seen = true;
         belongs_to(p, g);
-        send_answers(p);
+        hold_devices(p, devices);
+        answer_again(p);
         if (p->stopped)
-            say_stop(p, AGENT_TERM);
+            say_stop(p, AGENT_TERM_ONCE);
     }
-    for (struct link *at = a->runs.first, *next; at != NULL; at = next) {
+    for (struct link *at = a->runs.first; at != NULL; at = at->next) {
         struct piece *p = at->of;
 
-        next = at->next;
         if (p->at == g && !p->seen && p->order.len > 0 && !p->stopped)
             say_order(p);
         else if (p->at == g && !p->seen)
             over(p);
         p->seen = false;
     }
+    if (g->leaving && g->used == 0)
+        wire_say(&g->wire, AGENT_LEAVE);
+}
+
+/* It was not begun, and may be on another agent. */
+static void
+not_begun(struct piece *p)
+{
+    snprintf(p->how, sizeof p->how, AGENT_LATER);
+    p->text = strdup("its agent has ended");
+    over(p);
 }
 
 static void
@@ -410,14 +481,12 @@ hear_over(struct agents_agent *g, struct said *said)
 
     if (text == NULL)
         return;
-    wire_say(&g->wire, AGENT_FORGET, token);
+    forget(g, p, token);
     if (p == NULL || p->at != g)
         return;
-    if (strcmp(how, AGENT_REFUSED) == 0)
+    if (strcmp(how, AGENT_REFUSED) == 0) {
         g->leaving = true;
-    if (strcmp(how, AGENT_REFUSED) == 0 && !p->stopped) {
-        take_from(p);
-        set_stage(p, WAITS);
+        not_begun(p);
         return;
     }
     snprintf(p->how, sizeof p->how, "%s", how);
@@ -446,13 +515,26 @@ hear(struct agents_agent *g, struct said *said)
     }
 }
 
+/* A process that copies a checkpoint was forked with all that is open here:
+ * what is closed alone is not out of epoll. */
+static void
+close_wire(struct agents_agent *g)
+{
+    if (!wire_is_open(&g->wire))
+        return;
+    epoll_ctl(g->in->base.fd, EPOLL_CTL_DEL, g->wire.in, NULL);
+    if (g->full && g->wire.out != g->wire.in)
+        epoll_ctl(g->in->base.fd, EPOLL_CTL_DEL, g->wire.out, NULL);
+    wire_close(&g->wire);
+    g->ready = g->full = false;
+}
+
 static void
 lose(struct agents_agent *g)
 {
     if (!wire_is_open(&g->wire))
         return;
-    wire_close(&g->wire);
-    g->ready = g->full = false;
+    close_wire(g);
     g->in->lost(g);
 }
 
@@ -462,12 +544,12 @@ listen_to(struct agents_agent *g)
     struct said said;
     int rc = wire_read(&g->wire, NULL), got = 0;
 
-    if (rc == 0)
+    if (rc > 0)
         g->heard_ns = clock_monotonic_ns();
     /* what came before its end counts */
     while ((got = wire_next(&g->wire, &said, NULL)) > 0)
         hear(g, &said);
-    if (rc != 0 || got < 0)
+    if (rc < 0 || got < 0)
         lose(g);
 }
 
@@ -532,22 +614,27 @@ agents_gone(struct agents_agent *g, const char *why, int64_t lease_ms)
     int64_t lease =
         g->heard_ns + (lease_ms + ORPHAN_MS + a->setup.grace_ms) * NS_PER_MS;
 
+    if (lease_ms > 0 && lease > until)
+        until = lease;
+    if (!g->heard && !g->blank && lease_ms != AGENTS_ORDERLY &&
+        until > a->sought_until_ns)
+        a->sought_until_ns = until;
     for (struct link *at = a->runs.first; at != NULL; at = at->next) {
         struct piece *p = at->of;
 
         if (p->at != g)
             continue;
-        take_from(p);
         if (is_unbegun(p, lease_ms)) {
-            set_stage(p, WAITS);
+            not_begun(p);
             continue;
         }
+        take_from(p);
         snprintf(p->why, sizeof p->why, "%.255s", why);
         p->failed = g->failed;
-        p->until_ns = lease_ms > 0 && lease > until ? lease : until;
+        p->until_ns = until;
         set_stage(p, ORPHANED);
     }
-    wire_close(&g->wire);
+    close_wire(g);
     list_remove(&g->link);
     free(g);
     wake_signal(&a->wake);
@@ -587,14 +674,17 @@ agents_unfit(struct agents *a, const char *node, const char *unfit,
 
 /* ---- time ---- */
 
-/* No agent may have it any more. */
+/* Whether there is an agent that may have one of an earlier manager's. */
 static bool
-nobody_is_unheard(const struct agents *a)
+any_may_have_more(const struct agents *a)
 {
-    for (const struct link *at = a->agents.first; at != NULL; at = at->next)
-        if (!((const struct agents_agent *)at->of)->heard)
-            return false;
-    return true;
+    for (const struct link *at = a->agents.first; at != NULL; at = at->next) {
+        const struct agents_agent *g = at->of;
+
+        if (!g->heard && !g->blank)
+            return true;
+    }
+    return false;
 }
 
 static int64_t
@@ -607,7 +697,7 @@ static void
 look_at_clock(struct agents *a)
 {
     int64_t now = clock_monotonic_ns(), alone = a->setup.cluster->agent_ms;
-    bool none = a->sought > 0 && nobody_is_unheard(a);
+    bool none = a->sought > 0 && !any_may_have_more(a);
 
     for (struct link *at = a->agents.first, *next; at != NULL; at = next) {
         struct agents_agent *g = at->of;
@@ -629,7 +719,8 @@ look_at_clock(struct agents *a)
 
         if ((p->stage == ORPHANED &&
              (now >= p->until_ns || file_has(p->home, TRIAL_EXIT))) ||
-            (p->stage == SOUGHT && none))
+            (p->stage == SOUGHT && none &&
+             (now >= a->sought_until_ns || file_has(p->home, TRIAL_EXIT))))
             over(p);
         else if (a->far && p->stage == GIVEN &&
                  now < p->grown_ns + FAR_MS * NS_PER_MS)
@@ -708,7 +799,6 @@ agents_open(struct agents *a, const struct runner_setup *setup, struct err *err)
     const struct itimerspec every = {pause, pause};
 
     a->setup = *setup;
-    a->wake.fd = -1;
     a->base.fd = epoll_create1(EPOLL_CLOEXEC);
     a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     a->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -741,6 +831,7 @@ agents_close(struct agents *a)
     while (a->agents.first != NULL) {
         struct agents_agent *g = a->agents.first->of;
 
+        wire_flush(&g->wire, NULL); /* stops, too */
         wire_close(&g->wire);
         list_remove(&g->link);
         free(g);
@@ -848,6 +939,8 @@ write_order(struct piece *p, const struct runner_task *task, struct err *err)
     for (size_t i = 0; i < n; i++)
         texts_add(b, task->command[i]);
     changes_tell(task->env, add_change, b);
+    if (b->len > ORDER_MAX - DEVICES_BYTES)
+        b->failed = true;
     return buf_check(b, "a trial's command and environment", err);
 }
 

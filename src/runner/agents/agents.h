@@ -36,6 +36,7 @@ struct agents_agent {
     bool failed;                  /* that has, where it is gone */
     bool heard;                   /* it has said what it has, once, */
     bool ready;                   /* and has so over this channel */
+    bool blank;                   /* it can have none of an earlier manager's */
     bool leaving;                 /* it takes no more trials */
     bool full;                    /* its channel is watched for room */
     int64_t opened_ns, pinged_ns; /* its channel */
@@ -58,6 +59,8 @@ struct agents {
     size_t waiting; /* runs that no agent has, */
     size_t sought;  /* those of an earlier manager, which one may have */
     bool left;      /* some run on, for another manager */
+    int64_t sought_until_ns; /* an agent that was never heard of, and is gone,
+                                may have some for so long */
     /* An agent's channel has ended: it is to be connected again, or to be said
      * to be gone, both later. */
     void (*lost)(struct agents_agent *g);
@@ -65,9 +68,16 @@ struct agents {
     void (*waits)(const struct agents *a, struct buf *out);
 };
 
+#define AGENTS_CLOSED                                                   \
+    (struct agents)                                                     \
+    {                                                                   \
+        .base.fd = -1, .timer_fd = -1, .inotify_fd = -1, .wake = { -1 } \
+    }
+
 int agents_open(struct agents *a, const struct runner_setup *setup,
                 struct err *err);
-void agents_close(struct agents *a); /* a zeroed one, too */
+/* One that AGENTS_CLOSED was given to, too. */
+void agents_close(struct agents *a);
 /* In which experiment's folder trials are. */
 void agents_settle(struct agents *a, const char *folder);
 /* What makes a->base.fd readable, beside all that is here. */

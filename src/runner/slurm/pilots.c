@@ -75,6 +75,7 @@ struct pilots {
     char why[256]; /* the last one failed */
     int64_t next_ns;
     size_t living;
+    bool looked; /* else nothing that was found is this manager's yet */
 };
 
 /* ---- a pilot ---- */
@@ -178,17 +179,18 @@ start_pilot(struct pilots *s, struct pilot *p, struct err *err)
     jobs_clear(&c);
     if (p->run == NULL)
         return -1;
-    return s->under->ops->watch(p->run) == 0
-               ? 0
-               : err_errno(err, ERR_SYSTEM,
-                           "the end of a pilot cannot be "
-                           "watched for");
+    if (s->under->ops->watch(p->run) == 0)
+        return 0;
+    err_errno(err, ERR_SYSTEM, "the end of a pilot cannot be watched for");
+    run_stop(p->run, RUN_GIVE_UP);
+    run_leave(&p->run);
+    return -1;
 }
 
-/* A node of the allocation that has none, and may have; false: there is none.
- */
+/* A node of the allocation that has no pilot, and may have one; false: there is
+ * none. */
 static bool
-choose_node(struct pilots *s, struct pilot *p)
+choose_node(const struct pilots *s, char node[64])
 {
     const char *end;
 
@@ -197,12 +199,11 @@ choose_node(struct pilots *s, struct pilot *p)
         bool taken;
 
         end = at + strcspn(at, "\n");
-        snprintf(p->node, sizeof p->node, "%.*s", (int)(end - at), at);
+        snprintf(node, 64, "%.*s", (int)(end - at), at);
         taken = s->setup.machines != NULL &&
-                machines_why(s->setup.machines, p->node) != NULL;
+                machines_why(s->setup.machines, node) != NULL;
         for (struct link *l = s->pilots.first; l != NULL; l = l->next)
-            taken |= l->of != p &&
-                     strcmp(((struct pilot *)l->of)->node, p->node) == 0;
+            taken |= strcmp(((struct pilot *)l->of)->node, node) == 0;
         if (!taken && end > at)
             return true;
     }
@@ -257,6 +258,12 @@ room_for(const struct pilots *s)
     return most == 0 ? SIZE_MAX : most > s->living ? most - s->living : 0;
 }
 
+static bool
+is_coming(const struct pilot *p)
+{
+    return !p->agent->ready && !p->agent->leaving;
+}
+
 /* Those that are asked for and have not come count as what was asked for. */
 static size_t
 wanted(const struct pilots *s)
@@ -264,7 +271,7 @@ wanted(const struct pilots *s)
     size_t trials = agents_wanted(&s->pool), coming = 0, n;
 
     for (const struct link *at = s->pilots.first; at != NULL; at = at->next)
-        coming += ((const struct pilot *)at->of)->agent->heard ? 0 : 1;
+        coming += is_coming(at->of);
     n = (trials + slots_asked(s) - 1) / slots_asked(s);
     n = n > coming ? n - coming : 0;
     return n < room_for(s) ? n : room_for(s);
@@ -278,15 +285,16 @@ begin_pilots(struct pilots *s)
     if (s->failures > 0 && clock_monotonic_ns() < s->next_ns)
         return;
     for (size_t n = wanted(s); n > 0; n--) {
-        struct pilot *p = pilot_new(s, s->next);
+        char node[64] = "";
+        struct pilot *p;
 
+        if (s->names != NULL && !choose_node(s, node))
+            return;
+        p = pilot_new(s, s->next);
         if (p == NULL)
             return;
-        if (s->names != NULL && !choose_node(s, p)) {
-            agents_gone(p->agent, "", 0);
-            pilot_free(s, p);
-            return;
-        }
+        memcpy(p->node, node, sizeof p->node);
+        p->agent->blank = true;
         s->next++;
         if (start_pilot(s, p, &err) == 0)
             continue;
@@ -394,6 +402,7 @@ look_after(struct pilots *s, struct pilot *p)
         s->failures = 0;
     }
     if (p->run->queued) {
+        p->agent->blank = true;
         p->agent->heard_ns = clock_monotonic_ns();
         return;
     }
@@ -458,6 +467,7 @@ pilots_look(struct runner *r)
 {
     struct pilots *s = (struct pilots *)r;
 
+    s->looked = true;
     if (s->pool.news.first == NULL) {
         agents_go_on(&s->pool);
         look_under(s);
@@ -516,6 +526,7 @@ pilots_close(struct runner *r)
 {
     struct pilots *s = (struct pilots *)r;
 
+    s->pool.left |= !s->looked;
     if (s->under != NULL && !s->pool.left)
         dismiss_all(s);
     while (s->pilots.first != NULL) {
@@ -601,6 +612,7 @@ pilots_open(struct runner **out, const struct runner_setup *setup,
 
     if (s == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
+    s->pool = AGENTS_CLOSED;
     s->pool.base.ops = &runner_pilots;
     s->pool.lost = is_lost;
     s->pool.waits = describe_wait;
