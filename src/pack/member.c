@@ -23,7 +23,7 @@ enum {
 };
 
 /* Deflated, with an extra field, no time, quickly, on Unix. */
-static const unsigned char magic[10] = {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 4, 3};
+const unsigned char pack_magic[10] = {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 4, 3};
 
 /* ---- names ---- */
 
@@ -100,7 +100,7 @@ pack_head_write(unsigned char *out, const struct pack_member *m,
     unsigned char *to = out + FIELD;
 
     memset(out, 0, PACK_HEAD(most));
-    memcpy(out, magic, sizeof magic);
+    memcpy(out, pack_magic, sizeof pack_magic);
     put(out + 10, len + 4, 2);
     out[12] = 't';
     out[13] = 'P';
@@ -144,8 +144,9 @@ read_words(int fd, uint64_t at, unsigned char head[HEAD_MAX], size_t *len)
     size_t got = read_at(fd, head, PACK_HEAD(64), at);
     const unsigned char *words = head + FIELD;
 
-    if (got < PACK_HEAD(0) || memcmp(head, magic, sizeof magic) != 0 ||
-        head[12] != 't' || head[13] != 'P')
+    if (got < PACK_HEAD(0) ||
+        memcmp(head, pack_magic, sizeof pack_magic) != 0 || head[12] != 't' ||
+        head[13] != 'P')
         return NULL;
     *len = get(head + 14, 2);
     if (get(head + 10, 2) != *len + 4 || *len < WORDS * WORD)
@@ -225,10 +226,10 @@ find_member(struct pack_index *x, int fd, uint64_t at, uint64_t file_size,
 
     while (rc == 1 && got == PIECE) {
         got = read_at(fd, piece, PIECE, at);
-        for (size_t i = 0; rc == 1 && i + sizeof magic <= got; i++)
-            if (memcmp(piece + i, magic, sizeof magic) == 0)
+        for (size_t i = 0; rc == 1 && i + sizeof pack_magic <= got; i++)
+            if (memcmp(piece + i, pack_magic, sizeof pack_magic) == 0)
                 rc = add_member(x, fd, at + i, file_size, head);
-        at += got - sizeof magic + 1;
+        at += got - sizeof pack_magic + 1;
     }
     free(piece);
     return rc;

@@ -33,6 +33,8 @@ struct err;
 /* Behind it, and before a number, in the name of a file that is no pack and had
  * the name of one. */
 #define PACK_ASIDE ".aside-"
+extern const unsigned char pack_magic[10]; /* with which a member begins */
+
 #define PACK_NAME_MAX 64
 #define PACK_ID_MAX 48
 

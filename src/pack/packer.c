@@ -139,15 +139,17 @@ ignore(void *ctx, const void *data, size_t len, struct err *err)
     return 0;
 }
 
-/* Whether a head's place at the beginning of the file holds anything. */
+/* Whether the file begins with what no writer of a pack has put there, as far
+ * as that came before its death or the loss of power. */
 static bool
-has_head(const struct packer *p)
+is_foreign(const struct packer *p)
 {
-    static const unsigned char zeros[PACK_HEAD(0)];
+    static const unsigned char zeros[sizeof pack_magic];
     unsigned char head[sizeof zeros];
     ssize_t n = pread(p->fd, head, sizeof head, 0);
 
-    return n < 0 || memcmp(head, zeros, (size_t)n) != 0;
+    return n < 0 || (memcmp(head, zeros, (size_t)n) != 0 &&
+                     memcmp(head, pack_magic, (size_t)n) != 0);
 }
 
 /* Finds the end of the last whole member, and cuts off what is behind it.  1:
@@ -167,7 +169,7 @@ find_end(struct packer *p, struct err *err)
             p->end = m->at;
     }
     pack_index_fini(&x);
-    if (rc == 0 && p->end == 0 && has_head(p))
+    if (rc == 0 && p->end == 0 && is_foreign(p))
         return 1;
     if (rc == 0 && ftruncate(p->fd, (off_t)p->end) != 0)
         rc = fail(p, err, "cut");
@@ -188,9 +190,8 @@ set_aside(struct packer *p, const char *name, struct err *err)
     if (renameat(p->trials_fd, name, p->trials_fd, to) != 0)
         return fail(p, err, "rename");
     err_set(&p->aside, ERR_INPUT,
-            "%s/%s is no pack of trials, or damaged from its beginning on: it "
-            "is %s from now on",
-            p->trials, name, to);
+            "%s/%s is no pack of trials: it is %s from now on", p->trials, name,
+            to);
     return 0;
 }
 

@@ -45,8 +45,8 @@ void packer_close(struct packer *p);
 int packer_put(struct packer *p, const struct pack_trial *trials, size_t n,
                struct err *left, struct err *err);
 
-/* Whether a file in a pack's place that is none, or damaged from its beginning
- * on, was renamed since the last call, as *told then tells. */
+/* Whether a file in a pack's place that is none was renamed since the last
+ * call, as *told then tells. */
 bool packer_set_aside(struct packer *p, struct err *told);
 
 #endif

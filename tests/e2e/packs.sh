@@ -197,8 +197,7 @@ E
 }
 check "a pack that cannot be written" unwritable
 
-# What is in a pack's place and is none, or damaged from its beginning on, stays
-# under another name, which is said.
+# What is in a pack's place and is none stays under another name, which is said.
 aside() {
     experiment 'maxTrialNumber: 2' 'keepTrialFiles: packed' << 'E'
 [ "$TUNEPIPE_TRIAL_ID" != 00000 ] ||

@@ -532,14 +532,13 @@ pilots_close(struct runner *r)
     while (s->pilots.first != NULL) {
         struct pilot *p = s->pilots.first->of;
 
-        if (!s->pool.left && file_has(p->folder, TRIAL_EXIT)) {
-            take_end(s, p);
+        if (s->pool.left) {
+            run_leave(&p->run);
+            pilot_free(s, p);
             continue;
         }
-        if (!s->pool.left)
-            run_stop(p->run, RUN_TERMINATE);
-        run_leave(&p->run);
-        pilot_free(s, p);
+        run_stop(p->run, RUN_TERMINATE);
+        take_end(s, p); /* what is left of it goes, whether it has ended */
     }
     agents_close(&s->pool);
     if (s->folder != NULL)
