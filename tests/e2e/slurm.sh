@@ -751,7 +751,7 @@ check_pilots "a batch job of some nodes" batch_of_nodes
 # Trials fail on one agent's node, and nowhere else: it has no more of them, and
 # its job ends.
 bad_agent() {
-    slurm ', extra: [--exclusive]' 'trialConcurrency: 4' 'maxTrialNumber: 30' << 'E'
+    slurm ', extra: [--exclusive], cpusPerTask: 4' 'trialConcurrency: 4' 'maxTrialNumber: 30' << 'E'
 if [ "$SLURMD_NODENAME" = n3 ]; then
     until grep -q succeeded "$TUNEPIPE_EXPERIMENT_DIR/results.jsonl"; do sleep 0.02; done
     exit 1
