@@ -658,7 +658,7 @@ check_pilots "a trial ends without a manager" ended_alone
 
 # Nobody comes: trials end, and the job with them.
 abandoned() {
-    slurm ', agentTimeout: 1s' 'maxTrialNumber: 1' << 'E'
+    slurm ', agentTimeout: 3s' 'maxTrialNumber: 1' << 'E'
 echo x >> "$HERE/begun"
 [ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
 kill -KILL "$(cat "$HERE/pid")"
@@ -688,7 +688,7 @@ check_pilots "an agent is killed" agent_dies
 # A whole pilot stands still, and what it had begins elsewhere once its job has
 # ended: a frozen trial does nothing any more.
 frozen() {
-    slurm ', agentTimeout: 1s' 'maxTrialNumber: 1' << 'E'
+    slurm ', agentTimeout: 3s' 'maxTrialNumber: 1' << 'E'
 echo x >> "$HERE/begun"
 [ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
 echo $$ > "$HERE/frozen"
