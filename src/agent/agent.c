@@ -263,74 +263,43 @@ answer(struct piece *p, const char *text)
 
 /* ---- started ---- */
 
-/* The environment of a trial: ours, with changes: =NAME=VALUE, +NAME=BEFORE, to
- * stand before what we have, -NAME. */
-struct variables {
-    char **vars; /* ends with NULL */
-    char **own;  /* of these, what is to be freed */
-    size_t n, cap, n_own, cap_own;
+/* What makes a trial's environment of ours: =NAME=VALUE, +NAME=BEFORE, to stand
+ * before what we have, -NAME. */
+struct changes {
+    char **ours;        /* that are set, to be freed; ends with NULL, as does */
+    const char **unset; /* the names that are not to be there, borrowed */
+    size_t n, cap, n_unset, cap_unset;
 };
 
 static void
-variables_fini(struct variables *v)
+changes_fini(struct changes *c)
 {
-    while (v->n_own > 0)
-        free(v->own[--v->n_own]);
-    free(v->own);
-    free(v->vars);
+    while (c->n > 0)
+        free(c->ours[--c->n]);
+    free(c->ours);
+    free(c->unset);
 }
 
 static int
-add_variable(struct variables *v, char *var)
+note_change(struct changes *c, const char *how)
 {
-    if (GROW(v->vars, v->n + 1, v->cap) != 0)
+    char *name = strndup(how + 1, strcspn(how + 1, "=")), *var = NULL;
+    const char *have = name != NULL ? getenv(name) : NULL;
+
+    free(name);
+    if (GROW(c->ours, c->n + 1, c->cap) != 0 ||
+        GROW(c->unset, c->n_unset + 1, c->cap_unset) != 0)
         return -1;
-    v->vars[v->n++] = var;
-    v->vars[v->n] = NULL;
+    if (*how == '-')
+        c->unset[c->n_unset++] = how + 1;
+    else if (asprintf(&var, "%s%s", how + 1,
+                      *how == '+' && have != NULL ? have : "") < 0)
+        return -1;
+    else
+        c->ours[c->n++] = var;
+    c->ours[c->n] = NULL;
+    c->unset[c->n_unset] = NULL;
     return 0;
-}
-
-static void
-remove_variable(struct variables *v, const char *name, size_t len)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < v->n; i++)
-        if (strncmp(v->vars[i], name, len) != 0 || v->vars[i][len] != '=')
-            v->vars[kept++] = v->vars[i];
-    v->n = kept;
-    if (v->vars != NULL)
-        v->vars[kept] = NULL;
-}
-
-static const char *
-value_of(const struct variables *v, const char *name, size_t len)
-{
-    for (size_t i = 0; i < v->n; i++)
-        if (strncmp(v->vars[i], name, len) == 0 && v->vars[i][len] == '=')
-            return v->vars[i] + len + 1;
-    return "";
-}
-
-static int
-change(struct variables *v, const char *how)
-{
-    const char *name = how + 1;
-    size_t len = strcspn(name, "=");
-    char *var = NULL;
-
-    if (*how != '-' && asprintf(&var, "%s%s", name,
-                                *how == '+' ? value_of(v, name, len) : "") < 0)
-        return -1;
-    remove_variable(v, name, len);
-    if (var == NULL)
-        return 0;
-    if (GROW(v->own, v->n_own, v->cap_own) != 0) {
-        free(var);
-        return -1;
-    }
-    v->own[v->n_own++] = var;
-    return add_variable(v, var);
 }
 
 /* Up to `n` texts, that many words. */
@@ -362,7 +331,8 @@ note_devices(struct piece *p, const char *how)
 static int
 start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
 {
-    struct variables v = {0};
+    char *const none[] = {NULL};
+    struct changes changes = {0};
     struct runner_task task = {.trial = (struct trial *)p,
                                .phase = {p->folder, p->prepares},
                                .cgroup = ""};
@@ -372,17 +342,17 @@ start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
     task.cwd = said_text(s);
     task.limit = said_number(s);
     words = take_words(s, said_number(s));
-    for (char **var = environ; rc == 0 && *var != NULL; var++)
-        rc = add_variable(&v, *var);
     while (rc == 0 && (text = said_text(s)) != NULL) {
         note_devices(p, text);
-        rc = change(&v, text);
+        rc = note_change(&changes, text);
     }
-    if (words == NULL || rc != 0) {
+    if (rc == 0)
+        task.env = process_environment(
+            changes.ours != NULL ? changes.ours : none, changes.unset);
+    if (words == NULL || task.env == NULL) {
         rc = err_set(err, ERR_MEMORY, "out of memory");
     } else {
         task.command = words;
-        task.env = v.vars;
         if (!p->prepares)
             open_answers(p);
         p->run = a->runner->ops->start(a->runner, &task, err);
@@ -391,7 +361,8 @@ start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
     if (rc == 0 && !p->prepares)
         watch(a, p);
     free(words);
-    variables_fini(&v);
+    free((char **)task.env);
+    changes_fini(&changes);
     return rc;
 }
 

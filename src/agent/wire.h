@@ -88,7 +88,7 @@ int wire_next(struct wire *c, struct said *out, struct err *err);
 
 /* The next text of a frame; NULL: there is none. */
 const char *said_text(struct said *s);
-/* The same in decimal; 0: there is none. */
+/* The next text, which is a number in decimal; 0: there is none. */
 unsigned long long said_number(struct said *s);
 
 /* A text, with its NUL. */

@@ -48,7 +48,7 @@ count_waiting(const struct manager *m)
     return n;
 }
 
-/* Of those that run, which wait for a machine. */
+/* How many of the trials that run wait for a machine. */
 static uint64_t
 count_queued(const struct manager *m)
 {

@@ -47,7 +47,8 @@ void jobs_step(struct jobs_command *c, const char *job, const char *node);
 /* Appends the option by which they begin on none of the machines that are left
  * out, nor where the user's own option says so; nothing: they may on any. */
 void jobs_exclude(struct jobs_command *c, const struct runner_setup *setup);
-/* The same of jobs that are in the queue: their ids stand between commas. */
+/* The command by which jobs that are queued, whose ids stand between commas, do
+ * not begin there either. */
 void jobs_exclude_queued(struct jobs_command *c,
                          const struct runner_setup *setup, const char *ids);
 
