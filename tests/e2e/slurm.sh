@@ -337,16 +337,17 @@ E
 }
 check "a job that is submitted late" submitted_late
 
-# All nodes are down for now.
+# No node takes jobs for now.  They are drained, as one that is down comes back
+# when it says something the next time.
 down() {
     slurm '' 'maxTrialNumber: 1' << 'E'
 tunepipe trial report --final 1
 E
-    scontrol update NodeName=ALL State=DOWN Reason=test
+    scontrol update NodeName=ALL State=DRAIN Reason=test || return
     (meanwhile 'in_queue PENDING'; scontrol update NodeName=ALL State=RESUME) > said 2>&1 &
     run 0 && is_over && has err 'no node takes such jobs now'
 }
-check "all nodes are down" down
+check "no node takes jobs now" down
 
 # Ctrl-C, a log-out, a reboot of the login node: the jobs go on.
 left() {
