@@ -141,7 +141,7 @@ ALG_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out %/plugin.c,\
              $(wildcard tuners/*/*.c tuners/filters/*/*.c)))
 WRAPPER_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/wrapper/*.c) \
                                        src/core/process.c)
-PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe) \
+PROGRAMS := $(if $(wildcard src/cli/main.c),$(B)/tunepipe $(B)/tunepipe-node) \
             $(if $(WRAPPER_OBJ),$(B)/tunepipe-wrapper) \
             $(if $(wildcard scripts/demo/mlp.c),$(B)/demo/mlp-digits)
 STUDY_SONAME := libtunepipe-study.so.0
@@ -247,6 +247,13 @@ WRAPPER_LDFLAGS ?= $(if $(filter release clang,$(V)),$(shell \
     $(CC) -static -x c - -o /dev/null 2> /dev/null && echo -static))
 $(B)/tunepipe-wrapper: $(WRAPPER_OBJ)
 	$(CC) $(ALL_LDFLAGS) $(WRAPPER_LDFLAGS) -o $@ $^
+
+# For machines that have none of our libraries: all that it needs inside, where
+# that can be had.
+$(B)/tunepipe-node: $(B)/src/cli/main.o $(B)/libtunepipe.a $(B)/tunepipe
+	$(if $(filter release clang,$(V)),$(CC) $(ALL_LDFLAGS) -static -s -o $@ \
+	    $(wordlist 1,2,$^) $(PKG_LIBS) -ldl -lm 2> /dev/null ||) \
+	    ln -f $(B)/tunepipe $@
 
 $(B)/demo/mlp-digits: scripts/demo/mlp.c \
     src/trial/include/tunepipe/trial.h src/trial/include/tunepipe/checkpoint.h
@@ -461,7 +468,7 @@ install: all
 	    "$(DESTDIR)$(includedir)/tunepipe" "$(DESTDIR)$(pkgconfigdir)" \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe" "$(DESTDIR)$(sharedir)/template"
 	$(INSTALL) -m 755 $(B)/tunepipe "$(bindir)/"
-	$(INSTALL) -m 755 $(B)/tunepipe-wrapper \
+	$(INSTALL) -m 755 $(B)/tunepipe-wrapper $(B)/tunepipe-node \
 	    "$(DESTDIR)$(LIBEXECDIR)/tunepipe/"
 	$(INSTALL) -m 644 $(PLUGIN_SO) "$(DESTDIR)$(plugindir)/"
 	$(if $(strip $(MODULE_SO)),$(INSTALL) -m 644 $(MODULE_SO) \

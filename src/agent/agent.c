@@ -8,23 +8,31 @@
  * goes into the trial's FIFO, which is open while a manager is there, or may
  * come again soon: without one nobody waits.
  *
+ * Where the two share no folder the experiment's stands for one of this
+ * machine's, below the agent's own: what a trial is given is put there before
+ * it begins, and what it leaves is sent back, its outputs, reports and
+ * checkpoints while it runs, everything behind its end.
+ *
  * A trial is known by its token, a text of the manager's which no two attempts
  * share.  It stays until the manager forgets it. */
 #include "agent/agent.h"
 
-#include "agent/wire.h"
+#include "agent/ferry.h"
 #include "agent/socket.h"
+#include "agent/wire.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/filesystem.h"
+#include "core/folder.h"
 #include "core/grow.h"
 #include "core/list.h"
 #include "core/map.h"
 #include "core/passing.h"
 #include "core/process.h"
 #include "runner/runner.h"
+#include "trial/checkpoint.h"
 #include "trial/files.h"
 
 #include <dirent.h>
@@ -46,6 +54,22 @@
 #define TICK_MS 500
 #define DOUBT_MS 2000
 #define GOODBYE_MS 5000 /* for what is said at the end */
+#define LIVE_MS 2000    /* so late a manager elsewhere sees outputs */
+
+/* What of a trial elsewhere is sent while it runs: what only grows.  Reports
+ * come last, behind what they may tell of. */
+static const char *const live[] = {TRIAL_WRAPPER_PID,
+                                   TRIAL_PREPARE "/" TRIAL_WRAPPER_PID,
+                                   TRIAL_PREPARE "/" TRIAL_STDOUT,
+                                   TRIAL_PREPARE "/" TRIAL_STDERR,
+                                   TRIAL_STDOUT,
+                                   TRIAL_STDERR,
+                                   TRIAL_ABSENT,
+                                   TRIAL_SAVED_FROM,
+                                   TRIAL_METRICS,
+                                   TRIAL_NNI_METRICS};
+#define N_LIVE (sizeof live / sizeof *live)
+#define N_REPORTS 2
 
 struct piece {
     struct link link;
@@ -58,8 +82,11 @@ struct piece {
     int fifo;        /* of answers; -1: not open */
     int watch;       /* of its reports, or of its folder until there are some */
     bool watches_file, grown, forgotten, stopped;
-    int64_t doubt_ns; /* a signal ended it, which may be one to all of a job:
-                         until then that is not told; 0: it is no doubt */
+    off_t had[N_LIVE]; /* that was sent of each */
+    uint64_t saved;    /* the newest checkpoint that was; and that it had */
+    uint64_t given;    /* when it began */
+    int64_t doubt_ns;  /* a signal ended it, which may be one to all of a job:
+                          until then that is not told; 0: it is no doubt */
 };
 
 struct agent {
@@ -67,7 +94,13 @@ struct agent {
     struct runner *runner;
     struct list pieces;
     struct map tokens, watches;
-    char *home; /* of its own, on this machine */
+    char *home;         /* of its own, on this machine */
+    char *root;         /* the experiment's here; NULL: it is shared */
+    char *bundle;       /* then: where AGENT_OURS is */
+    struct ferry ferry; /* to the manager */
+    int64_t lived_ns;   /* when outputs were looked at last */
+    char lacking[256], lacks[256]; /* a token whose files could not be written,
+                                      and why; "": none */
     int listen_fd, inotify_fd, signal_fd;
     struct wire wire;
     int64_t heard_ns, pinged_ns;
@@ -76,6 +109,57 @@ struct agent {
     int64_t ending_ns; /* since when */
     bool far;          /* trials' folders are on another machine's disk */
 };
+
+/* ---- where things are ---- */
+
+/* One of the manager's paths as it is on this machine, appended. */
+static void
+add_moved(const struct agent *a, const char *path, size_t len, struct buf *out)
+{
+    const struct agent_setup *s = a->setup;
+    const struct {
+        const char *there, *here, *below;
+    } roots[] = {{s->experiment, a->root, ""},
+                 {s->programs, a->bundle, "/" AGENT_PROGRAMS},
+                 {s->python, a->bundle, "/" AGENT_PYTHON},
+                 {s->code, a->bundle, ""}};
+
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        size_t n = roots[i].there != NULL ? strlen(roots[i].there) : 0;
+
+        if (n == 0 || n > len || strncmp(path, roots[i].there, n) != 0 ||
+            (n < len && path[n] != '/'))
+            continue;
+        buf_printf(out, "%s%s", roots[i].here, roots[i].below);
+        buf_add(out, path + n, len - n);
+        return;
+    }
+    buf_add(out, path, len);
+}
+
+/* A text that may be a path, or a list of them between colons; to be freed.
+ * NULL: out of memory. */
+static char *
+moved(const struct agent *a, const char *text)
+{
+    struct buf out;
+    char *all;
+    size_t len;
+
+    if (a->root == NULL)
+        return strdup(text);
+    buf_init(&out, (size_t)4 << 20);
+    for (;; text += len + 1) {
+        len = strcspn(text, ":");
+        add_moved(a, text, len, &out);
+        if (text[len] == '\0')
+            break;
+        buf_add_char(&out, ':');
+    }
+    all = buf_take(&out);
+    buf_fini(&out);
+    return all;
+}
 
 /* ---- what it has ---- */
 
@@ -90,6 +174,16 @@ piece_free(struct agent *a, struct piece *p)
     }
     if (p->fifo >= 0)
         close(p->fifo);
+    if (a->root != NULL) {
+        char *saved = ferry_checkpoints(p->token);
+        char *path = saved != NULL ? file_join(a->root, saved) : NULL;
+
+        folder_remove(p->folder);
+        if (path != NULL)
+            folder_remove(path);
+        free(saved);
+        free(path);
+    }
     free(p->token);
     free(p->folder);
     free(p->home);
@@ -123,10 +217,141 @@ piece_new(struct agent *a, const char *token, const char *folder, bool prepares)
     return p;
 }
 
+/* What a manager elsewhere gives a trial, and what it is sent in time. */
+static const char *const not_sent[] = {TRIAL_PARAMETERS_JSON,
+                                       TRIAL_PARAMETERS_TSV,
+                                       TRIAL_NNI_PARAMETERS,
+                                       TRIAL_ANSWERS,
+                                       TRIAL_ORIGIN,
+                                       TRIAL_RESOURCES,
+                                       TRIAL_EXIT,
+                                       TRIAL_WRAPPER_PID,
+                                       NULL};
+
+/* The texts begin with a trial's token, where they are of one. */
+#define say_behind(a, ...) \
+    say_words_behind(a, (const char *const[]){__VA_ARGS__, NULL})
+
 static void
-tell_over(struct agent *a, const struct piece *p)
+say_words_behind(struct agent *a, const char *const words[])
 {
-    wire_say(&a->wire, AGENT_OVER, p->token, p->how, p->text);
+    struct buf texts;
+
+    if (a->root == NULL) {
+        wire_say_words(&a->wire, words);
+        return;
+    }
+    buf_init(&texts, (size_t)1 << 20);
+    for (size_t i = 1; words[i] != NULL; i++)
+        texts_add(&texts, words[i]);
+    ferry_say(&a->ferry, words[0], &texts);
+    buf_fini(&texts);
+}
+
+/* The path of a trial's file within the experiment's folder; to be freed. */
+static char *
+within(const struct agent *a, const struct piece *p, const char *name)
+{
+    return file_join(p->folder + strlen(a->root) + 1, name);
+}
+
+/* Sends what is new of a live file; whether there was something. */
+static bool
+send_live(struct agent *a, struct piece *p, size_t i, off_t size)
+{
+    char *path = size != p->had[i] ? within(a, p, live[i]) : NULL;
+
+    if (path == NULL)
+        return false;
+    ferry_file(&a->ferry, a->root, p->token, path, NULL,
+               size > p->had[i] ? p->had[i] : 0);
+    p->had[i] = size;
+    free(path);
+    return true;
+}
+
+static off_t
+size_of(const struct piece *p, const char *name)
+{
+    char *path = file_join(p->folder, name);
+    struct stat st = {0};
+
+    if (path == NULL || lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        st.st_size = 0;
+    free(path);
+    return st.st_size;
+}
+
+/* Sends what the trial has saved since, a checkpoint whole or not at all; those
+ * before the last one that was sent nobody will want. */
+static void
+send_checkpoints(struct agent *a, struct piece *p, bool idle)
+{
+    char *home = ferry_checkpoints(p->token);
+    char *folder = home != NULL ? file_join(a->root, home) : NULL;
+    uint64_t newest = folder != NULL ? checkpoint_newest(folder) : 0;
+    char from[300], to[300], path[4400];
+
+    for (uint64_t n = 1; idle && n < p->saved; n++)
+        if (snprintf(path, sizeof path, "%s/%llu", folder,
+                     (unsigned long long)n) < (int)sizeof path)
+            folder_remove(path);
+    for (uint64_t n = p->saved + 1; n <= newest; n++) {
+        snprintf(to, sizeof to, "%.250s/%llu", home, (unsigned long long)n);
+        snprintf(from, sizeof from, "%.250s/" TRIAL_CHECKPOINT_GIVEN "%llu",
+                 home, (unsigned long long)n);
+        ferry_tree(&a->ferry, a->root, p->token, to, from, NULL);
+        ferry_rename(&a->ferry, p->token, from, to);
+    }
+    if (newest > p->saved)
+        p->saved = newest;
+    free(home);
+    free(folder);
+}
+
+static void
+send_new(struct agent *a, struct piece *p, bool idle)
+{
+    off_t sizes[N_LIVE];
+    bool grown = false;
+
+    for (size_t i = 0; i < N_LIVE; i++)
+        sizes[i] = size_of(p, live[i]);
+    for (size_t i = 0; i < N_LIVE - N_REPORTS; i++)
+        grown |= send_live(a, p, i, sizes[i]);
+    send_checkpoints(a, p, idle);
+    for (size_t i = N_LIVE - N_REPORTS; i < N_LIVE; i++)
+        grown |= send_live(a, p, i, sizes[i]);
+    if (grown)
+        say_behind(a, AGENT_GROWN, p->token);
+}
+
+/* Sends all that the trial has left; how it ended appears at once. */
+static void
+send_rest(struct agent *a, struct piece *p)
+{
+    char *tree = ferry_trial(p->token), *from, *as;
+
+    if (tree != NULL)
+        ferry_tree(&a->ferry, a->root, p->token, tree, NULL, not_sent);
+    send_new(a, p, false);
+    from = file_join(p->home + strlen(a->root) + 1, TRIAL_EXIT);
+    as = file_join(p->home + strlen(a->root) + 1, TRIAL_WRAPPER_PID);
+    if (from != NULL && as != NULL && file_has(p->home, TRIAL_EXIT)) {
+        ferry_file(&a->ferry, a->root, p->token, from, as, 0);
+        ferry_rename(&a->ferry, p->token, as, from);
+    }
+    free(tree);
+    free(from);
+    free(as);
+}
+
+static void
+tell_over(struct agent *a, struct piece *p)
+{
+    if (a->root != NULL)
+        send_rest(a, p);
+    say_behind(a, AGENT_OVER, p->token, p->how, p->text);
 }
 
 /* Takes the text. */
@@ -185,18 +410,28 @@ write_through(const struct piece *p)
 static void
 tell_grown(struct agent *a)
 {
-    if (!wire_is_open(&a->wire) || wire_is_full(&a->wire))
+    int64_t now = clock_monotonic_ns();
+    bool late = now >= a->lived_ns + LIVE_MS * INT64_C(1000000);
+
+    if (!wire_is_open(&a->wire) || wire_is_full(&a->wire) ||
+        !ferry_is_empty(&a->ferry))
         return;
     for (struct link *at = a->pieces.first; at != NULL; at = at->next) {
         struct piece *p = at->of;
 
-        if (!p->grown || p->how != NULL)
+        if (p->how != NULL || !(p->grown || (a->root != NULL && late)))
             continue;
         p->grown = false;
+        if (a->root != NULL) {
+            send_new(a, p, ferry_is_empty(&a->ferry));
+            continue;
+        }
         if (a->far)
             write_through(p);
         wire_say(&a->wire, AGENT_GROWN, p->token);
     }
+    if (late)
+        a->lived_ns = now;
 }
 
 static void
@@ -281,39 +516,57 @@ changes_fini(struct changes *c)
 }
 
 static int
-note_change(struct changes *c, const char *how)
+note_change(const struct agent *a, struct changes *c, const char *how)
 {
-    char *name = strndup(how + 1, strcspn(how + 1, "=")), *var = NULL;
+    size_t len = strcspn(how + 1, "=");
+    char *name = strndup(how + 1, len), *var = NULL, *value = NULL;
     const char *have = name != NULL ? getenv(name) : NULL;
+    int rc = 0;
 
-    free(name);
-    if (GROW(c->ours, c->n + 1, c->cap) != 0 ||
+    if (name == NULL || GROW(c->ours, c->n + 1, c->cap) != 0 ||
         GROW(c->unset, c->n_unset + 1, c->cap_unset) != 0)
-        return -1;
-    if (*how == '-')
+        rc = -1;
+    else if (*how == '-')
         c->unset[c->n_unset++] = how + 1;
-    else if (asprintf(&var, "%s%s", how + 1,
+    else if ((value = moved(a, how + 1 + len + (how[1 + len] == '='))) ==
+                 NULL ||
+             asprintf(&var, "%s=%s%s", name, value,
                       *how == '+' && have != NULL ? have : "") < 0)
-        return -1;
+        rc = -1;
     else
         c->ours[c->n++] = var;
-    c->ours[c->n] = NULL;
-    c->unset[c->n_unset] = NULL;
-    return 0;
+    if (rc == 0) {
+        c->ours[c->n] = NULL;
+        c->unset[c->n_unset] = NULL;
+    }
+    free(name);
+    free(value);
+    return rc;
+}
+
+static void
+free_words(char **words)
+{
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        free(words[i]);
+    free(words);
 }
 
 /* Up to `n` texts, that many words. */
-static const char **
-take_words(struct said *s, unsigned long long n)
+static char **
+take_words(const struct agent *a, struct said *s, unsigned long long n)
 {
-    const char **words =
-        n > 0 && n < WORDS_MAX ? calloc(n + 1, sizeof *words) : NULL;
+    char **words = n > 0 && n < WORDS_MAX ? calloc(n + 1, sizeof *words) : NULL;
 
-    for (size_t i = 0; words != NULL && i < n; i++)
-        if ((words[i] = said_text(s)) == NULL) {
-            free(words);
+    for (size_t i = 0; words != NULL && i < n; i++) {
+        const char *word = said_text(s);
+
+        words[i] = word != NULL ? moved(a, word) : NULL;
+        if (words[i] == NULL) {
+            free_words(words);
             return NULL;
         }
+    }
     return words;
 }
 
@@ -336,15 +589,16 @@ start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
     struct runner_task task = {.trial = (struct trial *)p,
                                .phase = {p->folder, p->prepares},
                                .cgroup = ""};
-    const char **words, *text;
-    int rc = 0;
+    const char *text = said_text(s);
+    char **words, *cwd = text != NULL ? moved(a, text) : NULL;
+    int rc = cwd != NULL ? 0 : -1;
 
-    task.cwd = said_text(s);
+    task.cwd = cwd;
     task.limit = said_number(s);
-    words = take_words(s, said_number(s));
+    words = take_words(a, s, said_number(s));
     while (rc == 0 && (text = said_text(s)) != NULL) {
         note_devices(p, text);
-        rc = note_change(&changes, text);
+        rc = note_change(a, &changes, text);
     }
     if (rc == 0)
         task.env = process_environment(
@@ -352,7 +606,7 @@ start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
     if (words == NULL || task.env == NULL) {
         rc = err_set(err, ERR_MEMORY, "out of memory");
     } else {
-        task.command = words;
+        task.command = (const char *const *)words;
         if (!p->prepares)
             open_answers(p);
         p->run = a->runner->ops->start(a->runner, &task, err);
@@ -360,10 +614,23 @@ start_piece(struct agent *a, struct piece *p, struct said *s, struct err *err)
     }
     if (rc == 0 && !p->prepares)
         watch(a, p);
-    free(words);
+    free_words(words);
+    free(cwd);
     free((char **)task.env);
     changes_fini(&changes);
     return rc;
+}
+
+/* Which checkpoints are no news to the manager. */
+static void
+note_given(const struct agent *a, struct piece *p)
+{
+    char *home = a->root != NULL ? ferry_checkpoints(p->token) : NULL;
+    char *folder = home != NULL ? file_join(a->root, home) : NULL;
+
+    p->saved = p->given = folder != NULL ? checkpoint_newest(folder) : 0;
+    free(folder);
+    free(home);
 }
 
 static void
@@ -371,17 +638,29 @@ begin(struct agent *a, struct said *s)
 {
     const char *token = said_text(s);
     bool prepares = said_number(s) != 0;
-    const char *folder = said_text(s);
+    const char *there = said_text(s);
+    char *folder = there != NULL ? moved(a, there) : NULL;
     struct err err = {0};
-    struct piece *p;
+    struct piece *p = NULL;
 
-    if (folder == NULL || map_get(&a->tokens, token, strlen(token)) != NULL)
+    if (there == NULL || map_get(&a->tokens, token, strlen(token)) != NULL) {
+        free(folder);
         return;
-    p = a->ending ? NULL : piece_new(a, token, folder, prepares);
+    }
+    if (!a->ending && folder != NULL)
+        p = piece_new(a, token, folder, prepares);
+    free(folder);
     if (p == NULL) { /* for another agent */
         wire_say(&a->wire, AGENT_OVER, token, AGENT_REFUSED, "");
         return;
     }
+    if (strcmp(a->lacking, token) == 0) { /* or by this one, later */
+        a->lacking[0] = '\0';
+        is_over(a, p, AGENT_LATER, strdup(a->lacks));
+        a->lacks[0] = '\0';
+        return;
+    }
+    note_given(a, p);
     errno = 0;
     if (start_piece(a, p, s, &err) == 0) {
         if (a->runner->ops->watch(p->run) != 0)
@@ -525,6 +804,7 @@ static void
 welcome(struct agent *a, int fd)
 {
     wire_close(&a->wire);
+    ferry_clear(&a->ferry);
     wire_open(&a->wire, fd, fd, false);
     buf_add_text(&a->wire.unsent, AGENT_MAGIC);
     a->heard_ns = a->pinged_ns = clock_monotonic_ns();
@@ -532,6 +812,8 @@ welcome(struct agent *a, int fd)
     for (struct link *at = a->pieces.first; at != NULL; at = at->next) {
         struct piece *p = at->of;
 
+        memset(p->had, 0, sizeof p->had); /* it may not have arrived */
+        p->saved -= p->saved > p->given;
         if (p->how != NULL) {
             tell_over(a, p);
         } else if (!p->prepares) {
@@ -564,6 +846,19 @@ forget(struct agent *a, struct piece *p)
         run_stop(p->run, RUN_TERMINATE);
 }
 
+/* What cannot be written now fails the trial's start, not before. */
+static void
+take_file(struct agent *a, const char *code, struct said *s, const char *token)
+{
+    struct err err = {0};
+
+    if (map_get(&a->tokens, token, strlen(token)) == NULL &&
+        ferry_take(code, s, a->root, token, &err) != 0 && a->lacks[0] == '\0') {
+        snprintf(a->lacks, sizeof a->lacks, "%.255s", err.text);
+        snprintf(a->lacking, sizeof a->lacking, "%.255s", token);
+    }
+}
+
 static void
 hear(struct agent *a, struct said *s)
 {
@@ -578,6 +873,12 @@ hear(struct agent *a, struct said *s)
     if (strcmp(s->code, AGENT_LEAVE) == 0)
         end_all(a, false);
     token = said_text(&begin_again);
+    if (token != NULL && a->root != NULL &&
+        (strcmp(s->code, AGENT_FILE) == 0 ||
+         strcmp(s->code, AGENT_RENAMED) == 0)) {
+        take_file(a, s->code, &begin_again, token);
+        return;
+    }
     p = token != NULL ? map_get(&a->tokens, token, strlen(token)) : NULL;
     if (p == NULL)
         return;
@@ -666,6 +967,9 @@ static void
 flush(struct agent *a)
 {
     tell_grown(a);
+    if (!ferry_is_empty(&a->ferry))
+        a->ending_ns = a->ending ? clock_monotonic_ns() : 0;
+    ferry_go_on(&a->ferry, &a->wire);
     if (wire_flush(&a->wire, NULL) != 0)
         wire_close(&a->wire);
 }
@@ -680,7 +984,9 @@ loop(struct agent *a)
             {.fd = a->runner->fd, .events = POLLIN},
             {.fd = a->inotify_fd, .events = POLLIN},
             {.fd = a->wire.in, .events = POLLIN},
-            {.fd = wire_is_full(&a->wire) ? a->wire.out : -1,
+            {.fd = wire_is_full(&a->wire) || !ferry_is_empty(&a->ferry)
+                       ? a->wire.out
+                       : -1,
              .events = POLLOUT},
         };
         int fd;
@@ -718,6 +1024,7 @@ agent_close(struct agent *a)
     while (a->pieces.first != NULL)
         piece_free(a, a->pieces.first->of);
     wire_close(&a->wire);
+    ferry_clear(&a->ferry);
     if (a->runner != NULL)
         a->runner->ops->close(a->runner);
     map_fini(&a->tokens);
@@ -731,9 +1038,38 @@ agent_close(struct agent *a)
         if (path != NULL)
             unlink(path);
         free(path);
+        if (a->root != NULL)
+            folder_remove(a->root);
         rmdir(a->home);
     }
+    free(a->root);
+    free(a->bundle);
     free(a->home);
+}
+
+/* The experiment's folder here, and the one that came with its programs. */
+static int
+make_root(struct agent *a, struct err *err)
+{
+    char *programs = file_program_folder();
+    size_t len = programs != NULL ? strlen(programs) : 0;
+
+    if (len <= strlen("/" AGENT_PROGRAMS) ||
+        strcmp(programs + len - strlen("/" AGENT_PROGRAMS),
+               "/" AGENT_PROGRAMS) != 0) {
+        err_set(err, ERR_USAGE,
+                "--experiment: expected this program in a folder "
+                "'" AGENT_PROGRAMS "', got %s",
+                programs != NULL ? programs : "-");
+        free(programs);
+        return -1;
+    }
+    a->bundle = strndup(programs, len - strlen("/" AGENT_PROGRAMS));
+    a->root = file_join(a->home, "experiment");
+    free(programs);
+    return a->bundle == NULL || a->root == NULL
+               ? err_set(err, ERR_MEMORY, "out of memory")
+               : file_make_folder(a->root, err);
 }
 
 /* A folder of nobody else, on this machine's own disk. */
@@ -748,7 +1084,7 @@ make_home(struct agent *a, struct err *err)
         return err_set(err, ERR_MEMORY, "out of memory");
     }
     if (mkdtemp(a->home) != NULL)
-        return 0;
+        return a->setup->experiment != NULL ? make_root(a, err) : 0;
     err_errno(err, ERR_SYSTEM, "%s: cannot make the folder", a->home);
     free(a->home);
     a->home = NULL;
@@ -781,6 +1117,15 @@ tell_address(struct agent *a, struct err *err)
 
     if (node == NULL && gethostname(host, sizeof host - 1) == 0)
         node = host;
+    if (a->root != NULL)
+        return printf(AGENT_SAYS_ADDRESS "%s %s %s/" SOCKET_NAME
+                                         "\n%s/" AGENT_PROGRAMS "/tunepipe\n",
+                      job != NULL ? job : "-", node != NULL ? node : host,
+                      a->home, a->bundle) > 0 &&
+                       fflush(stdout) == 0
+                   ? 0
+                   : err_errno(err, ERR_SYSTEM,
+                               "standard output: cannot write");
     path = file_join(a->setup->folder, AGENT_ADDRESS);
     len = asprintf(&text, "%s %s %s/" SOCKET_NAME "\n", job != NULL ? job : "-",
                    node != NULL ? node : host, a->home);

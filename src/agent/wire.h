@@ -40,6 +40,9 @@ struct err;
 #define AGENT_TERM "term"
 #define AGENT_TERM_ONCE "once"
 #define AGENT_KILL "kill"
+/* Both ways, where the two share no folder: ferry.h. */
+#define AGENT_FILE "FI"
+#define AGENT_RENAMED "MV"
 /* Both ways: it is to end, and does. */
 #define AGENT_LEAVE "BY"
 #define AGENT_PING "PI"

@@ -12,6 +12,7 @@
 static const char help[] =
     "usage: tunepipe agent --folder FOLDER [--timeout TIME] [--grace TIME]\n"
     "                      [--max-output BYTES]\n"
+    "       tunepipe agent --experiment FOLDER --code FOLDER [OPTION...]\n"
     "       tunepipe agent --attach SOCKET\n"
     "\n"
     "Carries out trials on this machine for a manager on another one, which\n"
@@ -23,6 +24,13 @@ static const char help[] =
     "                      10m\n"
     "  --grace TIME        between a trial's SIGTERM and its SIGKILL; default: 5s\n"
     "  --max-output BYTES  of each output of a trial; default: no limit\n"
+    "  --experiment FOLDER this folder of the manager's is not on this machine:\n"
+    "                      files go over the channel, and how it is reached is\n"
+    "                      said on standard output.  The next ones tell what else\n"
+    "                      is elsewhere:\n"
+    "    --code FOLDER     the code of trials\n"
+    "    --programs FOLDER, --python FOLDER\n"
+    "                      tunepipe's own programs and Python package\n"
     "  --attach SOCKET     leads from standard input and output to an agent that\n"
     "                      runs on this machine\n"
     "\n"
@@ -32,7 +40,7 @@ static const char help[] =
     "Example: tunepipe agent --folder /home/x/experiment/jobs/pilots/0\n";
 
 struct words {
-    const char *folder, *attach;
+    const char *folder, *attach, *experiment, *code, *programs, *python;
     int64_t timeout, grace;
     size_t output;
 };
@@ -42,6 +50,10 @@ static const struct option options[] = {
     {"timeout", OPTION_DURATION, offsetof(struct words, timeout), "TIME"},
     {"grace", OPTION_DURATION, offsetof(struct words, grace), "TIME"},
     {"max-output", OPTION_SIZE, offsetof(struct words, output), "BYTES"},
+    {"experiment", OPTION_TEXT, offsetof(struct words, experiment), "FOLDER"},
+    {"code", OPTION_TEXT, offsetof(struct words, code), "FOLDER"},
+    {"programs", OPTION_TEXT, offsetof(struct words, programs), "FOLDER"},
+    {"python", OPTION_TEXT, offsetof(struct words, python), "FOLDER"},
     {"attach", OPTION_TEXT, offsetof(struct words, attach), "SOCKET"},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -50,13 +62,19 @@ static int
 go(const struct words *w, struct err *err)
 {
     const struct agent_setup setup = {.folder = w->folder,
+                                      .experiment = w->experiment,
+                                      .code = w->code,
+                                      .programs = w->programs,
+                                      .python = w->python,
                                       .timeout_ms = w->timeout,
                                       .grace_ms = w->grace,
                                       .max_output = w->output};
 
-    if ((w->folder == NULL) == (w->attach == NULL))
+    if ((w->folder != NULL) + (w->attach != NULL) + (w->experiment != NULL) !=
+        1)
         return err_set(err, ERR_USAGE,
-                       "expected --folder or --attach; see --help");
+                       "expected --folder, --experiment or --attach; see "
+                       "--help");
     return w->attach != NULL ? attach(w->attach, err) : agent_run(&setup, err);
 }
 

@@ -5,6 +5,7 @@
 #ifndef CONFIG_CLUSTER_H
 #define CONFIG_CLUSTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct cluster {
     int mode;                        /* enum cluster_mode */
     uint64_t pilots, trials_a_pilot; /* at most, at a time; 0: as many as are
                                         wanted; that it has room for */
+    bool shared;                     /* nodes see the experiment's folder */
     int64_t agent_ms; /* a pilot's trials go on so long without a manager */
     /* Options of the submission, as the user wrote them; NULL: not given. */
     char *partition, *account, *qos, *constraint, *nodes;
@@ -36,10 +38,10 @@ struct cluster {
 };
 
 /* The values where no key says otherwise. */
-#define CLUSTER_DEFAULT                                       \
-    {                                                         \
-        .poll_ms = 5000, .report_ms = 1000, .save_ms = 60000, \
-        .agent_ms = 600000, .interruptions = 10               \
+#define CLUSTER_DEFAULT                                                       \
+    {                                                                         \
+        .shared = true, .poll_ms = 5000, .report_ms = 1000, .save_ms = 60000, \
+        .agent_ms = 600000, .interruptions = 10                               \
     }
 
 void cluster_fini(struct cluster *c);

@@ -107,6 +107,10 @@ const struct key_doc key_docs[] = {
      "slurm: so long a pilot's trials go on without a manager; default: "
      "10m.",
      NULL},
+    {"trainingService.sharedFolder",
+     "slurm: whether nodes see the folders of the experiment and of the code; "
+     "false: what they need is copied there, and back; default: true.",
+     "\"type\": [\"boolean\", \"null\"]"},
     {"trainingService.partition", "slurm: of the jobs; so are the next ones.",
      NULL},
     {"trainingService.account", "slurm: who pays.", NULL},

@@ -1151,6 +1151,7 @@ static const struct key service_keys[] = {
     HELD("pilots", set_count, x.cluster.pilots, 0),
     HELD("trialsPerPilot", set_count, x.cluster.trials_a_pilot, 0),
     HELD("agentTimeout", set_duration, x.cluster.agent_ms, 0),
+    HELD("sharedFolder", set_bool, x.cluster.shared, 0),
     HELD("partition", set_text, x.cluster.partition, 0),
     HELD("account", set_text, x.cluster.account, 0),
     HELD("qos", set_text, x.cluster.qos, 0),

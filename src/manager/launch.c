@@ -89,6 +89,8 @@ launch_open(struct launch *l, const struct runner_ops *kind,
         return err_errno(err, ERR_SYSTEM, "cannot tell where tunepipe lies");
     l->python_folder = find_python_folder();
     setup.program_folder = l->program_folder;
+    setup.python_folder = l->python_folder;
+    setup.code_folder = x->trial_folder;
     return check_kind(kind, x, err) != 0 ? -1
                                          : kind->open(&l->runner, &setup, err);
 }

@@ -41,12 +41,16 @@ enum {
 };
 
 struct runner_setup {
-    const char *program_folder; /* of tunepipe's programs; borrowed */
-    int64_t grace_ms;           /* between a trial's SIGTERM and its SIGKILL */
-    bool synced;                /* what a run leaves is on stable storage */
-    uint64_t max_output;        /* bytes of each output of it; 0: no limit */
-    bool resumes;   /* an experiment that had such a runner before */
-    int64_t max_ms; /* maxTrialDuration; 0: no limit */
+    const char *program_folder; /* of tunepipe's programs; borrowed, as are
+                                   that of its Python package, NULL: none, */
+    const char *python_folder, *code_folder; /* and that of trials' code */
+    int64_t grace_ms;    /* between a trial's SIGTERM and its SIGKILL */
+    int64_t adopt_ms;    /* how long trials here go on without a
+                            manager; 0: as the kind has it */
+    bool synced;         /* what a run leaves is on stable storage */
+    uint64_t max_output; /* bytes of each output of it; 0: no limit */
+    bool resumes;        /* an experiment that had such a runner before */
+    int64_t max_ms;      /* maxTrialDuration; 0: no limit */
     const struct cluster *cluster; /* what its scheduler is asked for */
     const struct wishes *wishes;
     const struct machines *machines; /* which are left out (machines.h) */

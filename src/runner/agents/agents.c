@@ -3,6 +3,11 @@
  * experiment's: no two attempts have the same.  So whatever a lost agent says
  * of one that was begun again elsewhere has no run any more, and is not heard.
  *
+ * Where agents do not see the experiment's folder a trial's files go to its
+ * agent before it is begun, and what the agent sends is put into the same
+ * folder, as if the trial had written it there.  That it is over is
+ * acknowledged when its reports are on stable storage.
+ *
  * What the manager answers to a trial it appends to TRIAL_ANSWERED, which is
  * watched, and sent on from where it was read last. */
 #include "runner/agents/agents.h"
@@ -15,6 +20,7 @@
 #include "core/filesystem.h"
 #include "runner/changes.h"
 #include "runner/machines.h"
+#include "trial/checkpoint.h"
 #include "trial/files.h"
 
 #include <errno.h>
@@ -50,7 +56,8 @@ struct piece {
     struct run base;
     struct link link, news;
     char *folder, *home, *token;
-    struct buf order; /* what an agent is told to begin it */
+    char *saving, *restore; /* where agents do not see them; NULL: none */
+    struct buf order;       /* what an agent is told to begin it */
     struct agents_agent *at;
     uint64_t devices; /* of that, a bit each */
     enum stage stage;
@@ -179,6 +186,43 @@ take_devices(struct piece *p, uint64_t n)
     g->devices_used |= p->devices;
 }
 
+/* Of the trial's checkpoints the one that it goes on from, and of the others
+ * that there are such, so that it numbers its own behind them. */
+static void
+send_checkpoints(struct piece *p)
+{
+    const char *root = agents_of(&p->base)->folder;
+    struct ferry *f = &p->at->ferry;
+    char *home = ferry_checkpoints(p->token), path[300];
+    char *folder = home != NULL ? file_join(root, home) : NULL;
+    uint64_t newest = folder != NULL ? checkpoint_newest(folder) : 0;
+
+    if (newest > 0) {
+        snprintf(path, sizeof path, "%.250s/%llu", home,
+                 (unsigned long long)newest);
+        ferry_folder(f, p->token, path);
+    }
+    if (p->restore != NULL)
+        ferry_tree(f, root, p->token, p->restore + strlen(root) + 1, NULL,
+                   NULL);
+    ferry_folder(f, p->token, p->saving + strlen(root) + 1);
+    free(home);
+    free(folder);
+}
+
+static void
+send_files(struct piece *p)
+{
+    char *tree = ferry_trial(p->token);
+
+    if (tree != NULL)
+        ferry_tree(&p->at->ferry, agents_of(&p->base)->folder, p->token, tree,
+                   NULL, NULL);
+    if (p->saving != NULL)
+        send_checkpoints(p);
+    free(tree);
+}
+
 static void
 say_order(struct piece *p)
 {
@@ -198,15 +242,30 @@ say_order(struct piece *p)
             }
         buf_add_char(&order, '\0');
     }
-    wire_say_texts(&g->wire, AGENT_START, &order);
+    if (g->in->apart) {
+        send_files(p);
+        ferry_say(&g->ferry, AGENT_START, &order);
+    } else {
+        wire_say_texts(&g->wire, AGENT_START, &order);
+    }
     buf_fini(&order);
 }
 
 static void
 say_stop(struct piece *p, const char *how)
 {
-    if (p->at != NULL && p->at->ready)
-        wire_say(&p->at->wire, AGENT_STOP, p->token, how);
+    struct agents_agent *g = p->at;
+    struct buf texts;
+
+    if (g != NULL && g->ready && g->in->apart) { /* behind its start */
+        buf_init(&texts, ORDER_MAX);
+        texts_add(&texts, p->token);
+        texts_add(&texts, how);
+        ferry_say(&g->ferry, AGENT_STOP, &texts);
+        buf_fini(&texts);
+    } else if (g != NULL && g->ready) {
+        wire_say(&g->wire, AGENT_STOP, p->token, how);
+    }
     wake_signal(&agents_of(&p->base)->wake);
 }
 
@@ -358,6 +417,32 @@ look_at_answers(struct agents *a)
         }
 }
 
+/* ---- a channel ends ---- */
+
+/* A process that copies a checkpoint was forked with all that is open here:
+ * what is closed alone is not out of epoll. */
+static void
+close_wire(struct agents_agent *g)
+{
+    if (!wire_is_open(&g->wire))
+        return;
+    epoll_ctl(g->in->base.fd, EPOLL_CTL_DEL, g->wire.in, NULL);
+    if (g->full && g->wire.out != g->wire.in)
+        epoll_ctl(g->in->base.fd, EPOLL_CTL_DEL, g->wire.out, NULL);
+    wire_close(&g->wire);
+    ferry_clear(&g->ferry);
+    g->ready = g->full = false;
+}
+
+static void
+lose(struct agents_agent *g)
+{
+    if (!wire_is_open(&g->wire))
+        return;
+    close_wire(g);
+    g->in->lost(g);
+}
+
 /* ---- what agents say ---- */
 
 static void
@@ -472,6 +557,55 @@ not_begun(struct piece *p)
     over(p);
 }
 
+/* What an agent has sent of a trial, and is about to forget. */
+static int
+keep(const struct piece *p)
+{
+    const struct {
+        const char *folder, *name;
+    } files[] = {{p->folder, TRIAL_METRICS},
+                 {p->folder, TRIAL_NNI_METRICS},
+                 {p->home, TRIAL_EXIT},
+                 {p->home, "."}};
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char *path = file_join(files[i].folder, files[i].name);
+        int fd =
+            path != NULL
+                ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                : -1;
+
+        if (fd >= 0 && fsync(fd) != 0)
+            rc = -1;
+        if (fd >= 0)
+            close(fd);
+        free(path);
+    }
+    return rc;
+}
+
+/* What cannot be written now is sent again over the next channel. */
+static void
+hear_file(struct agents_agent *g, struct said *said)
+{
+    struct agents *a = g->in;
+    const char *token = said_text(said);
+    const struct piece *p = piece_of(a, token);
+    struct err err = {0};
+    char line[400];
+
+    if (p == NULL || p->at != g ||
+        ferry_take(said->code, said, a->folder, token, &err) == 0)
+        return;
+    snprintf(line, sizeof line, "tunepipe: warning: %.90s: %.280s", g->place,
+             err.text);
+    if (strcmp(line, a->said) != 0)
+        a->setup.say(a->setup.ctx, line);
+    memcpy(a->said, line, sizeof a->said);
+    lose(g);
+}
+
 static void
 hear_over(struct agents_agent *g, struct said *said)
 {
@@ -481,6 +615,10 @@ hear_over(struct agents_agent *g, struct said *said)
 
     if (text == NULL)
         return;
+    if (g->in->apart && p != NULL && p->at == g && keep(p) != 0) {
+        lose(g);
+        return;
+    }
     forget(g, p, token);
     if (p == NULL || p->at != g)
         return;
@@ -503,6 +641,9 @@ hear(struct agents_agent *g, struct said *said)
         hear_hello(g, said);
     } else if (strcmp(said->code, AGENT_OVER) == 0) {
         hear_over(g, said);
+    } else if (strcmp(said->code, AGENT_FILE) == 0 ||
+               strcmp(said->code, AGENT_RENAMED) == 0) {
+        hear_file(g, said);
     } else if (strcmp(said->code, AGENT_LEAVE) == 0) {
         g->leaving = true;
     } else if (strcmp(said->code, AGENT_GROWN) == 0) {
@@ -515,29 +656,6 @@ hear(struct agents_agent *g, struct said *said)
     }
 }
 
-/* A process that copies a checkpoint was forked with all that is open here:
- * what is closed alone is not out of epoll. */
-static void
-close_wire(struct agents_agent *g)
-{
-    if (!wire_is_open(&g->wire))
-        return;
-    epoll_ctl(g->in->base.fd, EPOLL_CTL_DEL, g->wire.in, NULL);
-    if (g->full && g->wire.out != g->wire.in)
-        epoll_ctl(g->in->base.fd, EPOLL_CTL_DEL, g->wire.out, NULL);
-    wire_close(&g->wire);
-    g->ready = g->full = false;
-}
-
-static void
-lose(struct agents_agent *g)
-{
-    if (!wire_is_open(&g->wire))
-        return;
-    close_wire(g);
-    g->in->lost(g);
-}
-
 static void
 listen_to(struct agents_agent *g)
 {
@@ -547,7 +665,8 @@ listen_to(struct agents_agent *g)
     if (rc > 0)
         g->heard_ns = clock_monotonic_ns();
     /* what came before its end counts */
-    while ((got = wire_next(&g->wire, &said, NULL)) > 0)
+    while (wire_is_open(&g->wire) &&
+           (got = wire_next(&g->wire, &said, NULL)) > 0)
         hear(g, &said);
     if (rc < 0 || got < 0)
         lose(g);
@@ -733,13 +852,14 @@ flush(struct agents_agent *g)
 {
     bool full;
 
+    ferry_go_on(&g->ferry, &g->wire);
     if (!wire_is_full(&g->wire) && !g->full)
         return;
     if (wire_flush(&g->wire, NULL) != 0) {
         lose(g);
         return;
     }
-    full = wire_is_full(&g->wire);
+    full = wire_is_full(&g->wire) || !ferry_is_empty(&g->ferry);
     if (full == g->full)
         return;
     g->full = full;
@@ -820,6 +940,7 @@ agents_settle(struct agents *a, const char *folder)
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     a->folder = folder;
+    a->apart = !a->setup.cluster->shared;
     a->far = fd >= 0 && filesystem_is_far(fd);
     if (fd >= 0)
         close(fd);
@@ -833,6 +954,7 @@ agents_close(struct agents *a)
 
         wire_flush(&g->wire, NULL); /* stops, too */
         wire_close(&g->wire);
+        ferry_clear(&g->ferry);
         list_remove(&g->link);
         free(g);
     }
@@ -869,6 +991,8 @@ piece_free(struct piece *p)
     free(p->folder);
     free(p->home);
     free(p->token);
+    free(p->saving);
+    free(p->restore);
     free(p->text);
     free(p);
 }
@@ -944,6 +1068,18 @@ write_order(struct piece *p, const struct runner_task *task, struct err *err)
     return buf_check(b, "a trial's command and environment", err);
 }
 
+static int
+note_checkpoints(struct piece *p, const struct runner_task *task,
+                 struct err *err)
+{
+    p->saving = task->saving != NULL ? strdup(task->saving) : NULL;
+    p->restore = task->restore != NULL ? strdup(task->restore) : NULL;
+    return (task->saving != NULL && p->saving == NULL) ||
+                   (task->restore != NULL && p->restore == NULL)
+               ? err_set(err, ERR_MEMORY, "out of memory")
+               : 0;
+}
+
 struct run *
 agents_start(struct runner *r, const struct runner_task *task, struct err *err)
 {
@@ -954,7 +1090,8 @@ agents_start(struct runner *r, const struct runner_task *task, struct err *err)
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    if (write_order(p, task, err) != 0) {
+    if (write_order(p, task, err) != 0 ||
+        (a->apart && note_checkpoints(p, task, err) != 0)) {
         piece_free(p);
         return NULL;
     }

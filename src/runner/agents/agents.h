@@ -11,6 +11,7 @@
 #ifndef RUNNER_AGENTS_AGENTS_H
 #define RUNNER_AGENTS_AGENTS_H
 
+#include "agent/ferry.h"
 #include "agent/wire.h"
 #include "core/list.h"
 #include "core/map.h"
@@ -31,6 +32,7 @@ struct agents_agent {
     struct agents *in;
     void *of; /* the kind's */
     struct wire wire;
+    struct ferry ferry;           /* to it, where no folder is shared */
     char place[96];               /* for people */
     char node[64];                /* its machine's name; "": not known */
     bool failed;                  /* that has, where it is gone */
@@ -52,6 +54,8 @@ struct agents {
     struct runner_setup setup;
     const char *folder; /* the experiment's; borrowed */
     bool far;           /* what it holds may be seen late */
+    bool apart;         /* agents do not see it: ferry.h */
+    char said[400];     /* the last warning of what they sent */
     struct list agents, runs, news;
     struct map tokens, watches;
     struct wake wake;

@@ -54,7 +54,7 @@ struct held {
 struct local {
     struct runner base;
     char *wrapper; /* the program's path */
-    int64_t grace_ms;
+    int64_t grace_ms, adopt_ms;
     uint64_t max_output;
     bool synced;
     struct orphans orphans; /* of trials that earlier managers started */
@@ -142,6 +142,7 @@ local_open(struct runner **out, const struct runner_setup *setup,
     l->server_fd = l->server_pidfd = -1;
     l->base.fd = epoll_create1(EPOLL_CLOEXEC);
     l->grace_ms = setup->grace_ms;
+    l->adopt_ms = setup->adopt_ms > 0 ? setup->adopt_ms : ADOPT_MS;
     l->max_output = setup->max_output;
     l->synced = setup->synced;
     l->wrapper = runner_wrapper(setup->program_folder, err);
@@ -384,7 +385,7 @@ write_words(struct words *w, const struct local *l, const char *home,
     memcpy(w->argv + sizeof first / sizeof *first, task->command,
            (n + 1) * sizeof *w->argv);
     snprintf(w->grace, sizeof w->grace, "%lld", (long long)l->grace_ms);
-    snprintf(w->adopt, sizeof w->adopt, "%d", ADOPT_MS);
+    snprintf(w->adopt, sizeof w->adopt, "%lld", (long long)l->adopt_ms);
     snprintf(w->output, sizeof w->output, "%llu",
              (unsigned long long)l->max_output);
     snprintf(w->limit, sizeof w->limit, "%llu",

@@ -11,6 +11,7 @@
 #include "runner/runner.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define START_TRIES 10 /* for a controller that does not answer */
+#define START_PAUSE_MS 1000
 #define SAID_MAX 800 /* bytes of a complaint */
 #define MINUTE_MS 60000
 #define NAMES_MAX 100000 /* bytes of a word of a command */
@@ -224,15 +227,11 @@ add_limits(struct jobs_command *c, const struct runner_setup *setup)
         jobs_add(c, "--gres=gpu:%llu", (unsigned long long)w->devices);
 }
 
-void
-jobs_options(struct jobs_command *c, const struct runner_setup *setup)
+static void
+add_place(struct jobs_command *c, const struct runner_setup *setup)
 {
     const struct cluster *of = setup->cluster;
 
-    jobs_add(c, "sbatch");
-    jobs_add(c, "--parsable");
-    jobs_add(c, "--no-requeue");
-    jobs_add(c, "--open-mode=append");
     add_option(c, "partition", of->partition);
     add_option(c, "account", of->account);
     add_option(c, "qos", of->qos);
@@ -241,9 +240,40 @@ jobs_options(struct jobs_command *c, const struct runner_setup *setup)
     if (of->cpus > 0)
         jobs_add(c, "--cpus-per-task=%llu", (unsigned long long)of->cpus);
     add_limits(c, setup);
-    jobs_add(c, "--signal=B:USR1@%lld", (long long)(of->save_ms + 999) / 1000);
-    for (size_t i = 0; i < of->n_extra; i++)
-        jobs_add(c, "%s", of->extra[i]);
+}
+
+static void
+add_extra(struct jobs_command *c, const struct runner_setup *setup)
+{
+    for (size_t i = 0; i < setup->cluster->n_extra; i++)
+        jobs_add(c, "%s", setup->cluster->extra[i]);
+}
+
+void
+jobs_options(struct jobs_command *c, const struct runner_setup *setup)
+{
+    jobs_add(c, "sbatch");
+    jobs_add(c, "--parsable");
+    jobs_add(c, "--no-requeue");
+    jobs_add(c, "--open-mode=append");
+    add_place(c, setup);
+    jobs_add(c, "--signal=B:USR1@%lld",
+             (long long)(setup->cluster->save_ms + 999) / 1000);
+    add_extra(c, setup);
+}
+
+void
+jobs_allocate(struct jobs_command *c, const char *name,
+              const struct runner_setup *setup)
+{
+    jobs_add(c, "srun");
+    jobs_add(c, "--job-name=%s", name);
+    jobs_add(c, "--ntasks=1");
+    add_place(c, setup);
+    if (setup->cluster->nodes == NULL)
+        jobs_add(c, "--nodes=1");
+    add_extra(c, setup);
+    jobs_exclude(c, setup);
 }
 
 void
@@ -303,6 +333,98 @@ jobs_exclude_queued(struct jobs_command *c, const struct runner_setup *setup,
     jobs_add(c, "JobId=%s", ids);
     jobs_add(c, "ExcNodeList=%s", buf_text(&names));
     buf_fini(&names);
+}
+
+/* ---- tried ---- */
+
+static void say(const struct runner_setup *setup, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void
+say(const struct runner_setup *setup, const char *fmt, ...)
+{
+    char line[1200] = "tunepipe: warning: ";
+    size_t len = strlen(line);
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(line + len, sizeof line - len, fmt, args);
+    va_end(args);
+    if (setup->say != NULL)
+        setup->say(setup->ctx, line);
+}
+
+int
+jobs_run_patiently(const struct runner_setup *setup,
+                   const struct jobs_command *c, struct buf *out,
+                   struct err *err)
+{
+    for (int i = 1; jobs_run(c, out, err) != 0; i++) {
+        if (!jobs_unreached(err) || i == START_TRIES)
+            return -1;
+        if (i == 1)
+            say(setup, "%s; asked again", err->text);
+        poll(NULL, 0, START_PAUSE_MS);
+    }
+    return 0;
+}
+
+/* Slurm's test says that no node can run such a job where those that can are
+ * down; a job that it takes all the same is not begun, and cancelled. */
+static bool
+is_taken(const struct runner_setup *setup)
+{
+    struct jobs_command c = {0};
+    struct buf id;
+    bool taken;
+
+    buf_init(&id, 65536);
+    jobs_options(&c, setup);
+    jobs_add(&c, "--hold");
+    jobs_add(&c, "--job-name=tunepipe-test");
+    jobs_add(&c, "--output=/dev/null");
+    jobs_add(&c, "--wrap=true");
+    taken = jobs_run(&c, &id, NULL) == 0 && id.len > 0;
+    jobs_clear(&c);
+    if (taken) {
+        jobs_add(&c, "scancel");
+        jobs_add(&c, "%.*s", (int)strspn(buf_text(&id), "0123456789"),
+                 buf_text(&id));
+        jobs_run(&c, &id, NULL);
+        jobs_clear(&c);
+    }
+    buf_fini(&id);
+    return taken;
+}
+
+/* Whether Slurm would take such jobs, before the first trial needs one. */
+int
+jobs_try(const struct runner_setup *setup, struct err *err)
+{
+    struct jobs_command c = {0};
+    struct buf said;
+    int rc;
+
+    buf_init(&said, 65536);
+    jobs_options(&c, setup);
+    jobs_add(&c, "--test-only");
+    jobs_add(&c, "--wrap=true");
+    rc = jobs_run_patiently(setup, &c, &said, err);
+    jobs_clear(&c);
+    buf_fini(&said);
+    if (rc != 0 && strstr(err->text, "node configuration is not available") &&
+        is_taken(setup)) {
+        say(setup, "no node takes such jobs now: they wait for one (sinfo -R)");
+        *err = (struct err){0};
+        rc = 0;
+    }
+    if (rc != 0 && !jobs_unreached(err)) {
+        err_place(err, "trainingService: Slurm would not take its jobs");
+        err->code = ERR_CONFIG;
+    } else if (rc != 0) {
+        err->code = ERR_SYSTEM;
+    }
+    return rc;
 }
 
 /* ---- looked at ---- */

@@ -34,11 +34,25 @@ char **jobs_environment(void);
  * has what it said, verbatim (ERR_INPUT), or it could not be started. */
 int jobs_run(const struct jobs_command *c, struct buf *out, struct err *err);
 
+/* The same for the start: a controller that does not answer is waited for, a
+ * while, and that is said. */
+int jobs_run_patiently(const struct runner_setup *setup,
+                       const struct jobs_command *c, struct buf *out,
+                       struct err *err);
+
 /* Whether that was for want of an answer: its controller may come back. */
 bool jobs_unreached(const struct err *err);
 
 /* The options of sbatch by which all jobs of an experiment are submitted. */
 void jobs_options(struct jobs_command *c, const struct runner_setup *setup);
+
+/* Whether Slurm would take such jobs, before the first trial needs one; that no
+ * node does for now is said.  ERR_CONFIG: it would not, and why. */
+int jobs_try(const struct runner_setup *setup, struct err *err);
+
+/* The same of srun, for a job of this name and its one task. */
+void jobs_allocate(struct jobs_command *c, const char *name,
+                   const struct runner_setup *setup);
 
 /* The beginning of srun, for one task on that node of a job that runs, beside
  * what does so there. */

@@ -7,7 +7,12 @@
  * Its folder is EXPERIMENT/jobs/pilots/N, in which the agent says how it is
  * reached.  To it leads a step of the same job, `tunepipe agent --attach`,
  * whose standard input and output are the channel; where that ends another one
- * is begun. */
+ * is begun.
+ *
+ * Where nodes do not see the experiment's folder a job cannot be judged by what
+ * it leaves there: a pilot is then `srun` on this machine, which has a job for
+ * it, hands on a bundle of programs and code, and tells how the agent ended;
+ * where that is reached it says on its standard output. */
 #include "runner/slurm/pilots.h"
 
 #include "agent/agent.h"
@@ -21,6 +26,7 @@
 #include "core/process.h"
 #include "runner/agents/agents.h"
 #include "runner/machines.h"
+#include "runner/slurm/bundle.h"
 #include "runner/slurm/jobs.h"
 #include "trial/files.h"
 #include "trial/stderr_tail.h"
@@ -43,6 +49,7 @@
 #define GOODBYE_MS 5000
 #define LOOK_MS 20
 #define SAID_MAX 4096
+#define ADDRESS_MAX ((size_t)1 << 20) /* and what a shell says before it */
 
 extern const struct runner_ops runner_slurm, runner_local;
 
@@ -54,6 +61,7 @@ struct pilot {
     struct run *run;
     struct agents_agent *agent;
     char job[32], at[64], socket[128]; /* as it has said; "": not yet */
+    char program[1024];                /* which it is, there; "": ours */
     int bridge;                        /* the pidfd of what leads there; -1 */
     int64_t next_ns, pause_ms;         /* when that is begun again */
     bool dismissed, given_up;
@@ -69,6 +77,7 @@ struct pilots {
     uint64_t next;
     char *folder, *program;
     char grace[32], timeout[32], output[32];
+    struct bundle bundle; /* for nodes that do not see our folders */
     char *names;  /* the nodes of an allocation, a line each; NULL: in none */
     char job[32]; /* then: its number */
     unsigned failures;
@@ -149,6 +158,46 @@ slots_asked(const struct pilots *s)
 
 /* ---- begun ---- */
 
+/* How a machine that sees none of our folders gets to the agent. */
+static void
+add_entrance(const struct pilots *s, struct jobs_command *c)
+{
+    jobs_add(c, "--input=%s", s->bundle.archive);
+    jobs_add(c, "--chdir=/");
+    bundle_enter(&s->bundle, c);
+    jobs_add(c, "agent");
+    jobs_add(c, "--experiment=%s", s->pool.folder);
+    jobs_add(c, "--code=%s", s->setup.code_folder);
+    jobs_add(c, "--programs=%s", s->setup.program_folder);
+    if (s->setup.python_folder != NULL)
+        jobs_add(c, "--python=%s", s->setup.python_folder);
+}
+
+static void
+add_command(const struct pilots *s, const struct pilot *p,
+            struct jobs_command *c)
+{
+    const char *name = strrchr(s->pool.folder, '/');
+    char job[300];
+
+    snprintf(job, sizeof job, "%.200s.%llu", name != NULL ? name + 1 : "",
+             (unsigned long long)p->number);
+    if (s->names != NULL)
+        jobs_step(c, s->job, p->node);
+    else if (s->pool.apart)
+        jobs_allocate(c, job, &s->setup);
+    if (s->pool.apart) {
+        add_entrance(s, c);
+    } else {
+        jobs_add(c, "%s", s->program);
+        jobs_add(c, "agent");
+        jobs_add(c, "--folder=%s", p->folder);
+    }
+    jobs_add(c, "--timeout=%s", s->timeout);
+    jobs_add(c, "--grace=%s", s->grace);
+    jobs_add(c, "--max-output=%s", s->output);
+}
+
 static int
 start_pilot(struct pilots *s, struct pilot *p, struct err *err)
 {
@@ -159,18 +208,7 @@ start_pilot(struct pilots *s, struct pilot *p, struct err *err)
                                .env = environ,
                                .cgroup = ""};
 
-    if (s->names != NULL)
-        jobs_step(&c, s->job, p->node);
-    jobs_add(&c, "%s", s->program);
-    jobs_add(&c, "agent");
-    jobs_add(&c, "--folder");
-    jobs_add(&c, "%s", p->folder);
-    jobs_add(&c, "--timeout");
-    jobs_add(&c, "%s", s->timeout);
-    jobs_add(&c, "--grace");
-    jobs_add(&c, "%s", s->grace);
-    jobs_add(&c, "--max-output");
-    jobs_add(&c, "%s", s->output);
+    add_command(s, p, &c);
     task.command = (const char *const *)c.words;
     if (c.failed)
         err_set(err, ERR_MEMORY, "out of memory");
@@ -315,16 +353,25 @@ tell_place(struct pilot *p)
 }
 
 static void
-read_address(struct pilot *p)
+read_address(const struct pilots *s, struct pilot *p)
 {
-    char *path = file_join(p->folder, AGENT_ADDRESS);
+    char *path =
+        file_join(p->folder, s->pool.apart ? TRIAL_STDOUT : AGENT_ADDRESS);
+    const char *at = NULL;
     struct buf b;
 
-    buf_init(&b, 512);
-    if (path != NULL && file_read_plain(path, 511, &b, NULL) == 0 &&
-        sscanf(buf_text(&b), "%31s %63s %127[^\n]", p->job, p->at, p->socket) ==
-            3)
+    buf_init(&b, ADDRESS_MAX);
+    if (path != NULL && file_read_plain(path, ADDRESS_MAX, &b, NULL) == 0)
+        at = buf_text(&b);
+    if (at != NULL && s->pool.apart &&
+        (at = strstr(at, AGENT_SAYS_ADDRESS)) != NULL)
+        at += strlen(AGENT_SAYS_ADDRESS);
+    if (at != NULL &&
+        sscanf(at, "%31s %63s %127[^\n]\n%1023[^\n]", p->job, p->at, p->socket,
+               p->program) >= (s->pool.apart ? 4 : 3))
         tell_place(p);
+    else
+        p->socket[0] = '\0';
     buf_fini(&b);
     free(path);
 }
@@ -369,7 +416,9 @@ attach(struct pilots *s, struct pilot *p)
         p->pause_ms * 2 < RETRY_MAX_MS ? p->pause_ms * 2 : RETRY_MAX_MS;
     end_bridge(p);
     jobs_step(&c, p->job, p->at);
-    jobs_add(&c, "%s", s->program);
+    if (s->pool.apart)
+        jobs_add(&c, "--chdir=/");
+    jobs_add(&c, "%s", s->pool.apart ? p->program : s->program);
     jobs_add(&c, "agent");
     jobs_add(&c, "--attach");
     jobs_add(&c, "%s", p->socket);
@@ -394,6 +443,15 @@ is_silent(const struct pilots *s, const struct pilot *p)
     return clock_monotonic_ns() >= p->agent->heard_ns + ms * INT64_C(1000000);
 }
 
+/* What srun waits for it says for people alone: its agent is there when it
+ * says so. */
+static bool
+is_queued(const struct pilots *s, const struct pilot *p)
+{
+    return p->run->queued ||
+           (s->pool.apart && s->names == NULL && p->socket[0] == '\0');
+}
+
 static void
 look_after(struct pilots *s, struct pilot *p)
 {
@@ -401,9 +459,11 @@ look_after(struct pilots *s, struct pilot *p)
         p->pause_ms = RETRY_MS;
         s->failures = 0;
     }
-    if (p->run->queued) {
+    if (is_queued(s, p)) {
         p->agent->blank = true;
         p->agent->heard_ns = clock_monotonic_ns();
+        if (s->pool.apart)
+            read_address(s, p);
         return;
     }
     if (is_silent(s, p) && !p->given_up) {
@@ -414,7 +474,7 @@ look_after(struct pilots *s, struct pilot *p)
     if (wire_is_open(&p->agent->wire) || clock_monotonic_ns() < p->next_ns)
         return;
     if (p->socket[0] == '\0')
-        read_address(p);
+        read_address(s, p);
     if (p->socket[0] != '\0')
         attach(s, p);
 }
@@ -484,6 +544,7 @@ static void
 describe_wait(const struct agents *a, struct buf *out)
 {
     const struct pilots *s = (const struct pilots *)a;
+    char said[200];
 
     for (const struct link *at = s->pilots.first; at != NULL; at = at->next) {
         const struct pilot *p = at->of;
@@ -492,6 +553,10 @@ describe_wait(const struct agents *a, struct buf *out)
             continue;
         buf_add_text(out, "waits for an agent: ");
         run_describe(p->run, out);
+        if (s->pool.apart) {
+            stderr_tail_line(p->folder, NULL, said, sizeof said);
+            buf_add_text(out, said);
+        }
         return;
     }
     buf_add_text(out, "waits for room on an agent");
@@ -540,6 +605,7 @@ pilots_close(struct runner *r)
         run_stop(p->run, RUN_TERMINATE);
         take_end(s, p); /* what is left of it goes, whether it has ended */
     }
+    bundle_fini(&s->bundle, !s->pool.left);
     agents_close(&s->pool);
     if (s->folder != NULL)
         rmdir(s->folder);
@@ -585,6 +651,7 @@ set_up_under(struct pilots *s)
 {
     size_t each = slots_asked(s);
 
+    s->setup.adopt_ms = s->setup.cluster->agent_ms;
     s->setup.max_ms = 0;
     s->setup.max_output = 0;
     s->setup.grace_ms += GOODBYE_MS;
@@ -627,7 +694,10 @@ pilots_open(struct runner **out, const struct runner_setup *setup,
                             : agents_open(&s->pool, setup, err);
     if (rc == 0)
         rc = find_allocation(s, err);
-    kind = s->names != NULL ? &runner_local : &runner_slurm;
+    kind = s->names != NULL || !setup->cluster->shared ? &runner_local
+                                                       : &runner_slurm;
+    if (rc == 0 && s->names == NULL && kind == &runner_local)
+        rc = jobs_try(&s->setup, err);
     if (rc == 0)
         rc = kind->open(&s->under, &s->setup, err);
     if (rc == 0)
@@ -651,7 +721,7 @@ adopt(struct pilots *s, uint64_t number)
         return;
     p->run = s->under->ops->adopt(s->under, (struct trial *)p, &phase);
     if (p->run != NULL && s->under->ops->watch(p->run) == 0) {
-        read_address(p);
+        read_address(s, p);
         if (s->names != NULL)
             snprintf(p->node, sizeof p->node, "%s", p->at);
         return;
@@ -675,7 +745,9 @@ pilots_settle(struct runner *r, const char *folder, struct err *err)
     s->folder = file_join(folder, PILOTS_FOLDER);
     if (s->folder == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    if (file_make_folder(s->folder, err) != 0)
+    if (file_make_folder(s->folder, err) != 0 ||
+        (s->pool.apart &&
+         bundle_make(&s->bundle, s->folder, folder, &s->setup, err) != 0))
         return -1;
     all = opendir(s->folder);
     if (all == NULL)
@@ -698,7 +770,14 @@ pilots_plan(const struct runner *r, struct buf *out)
 {
     const struct pilots *s = (const struct pilots *)r;
 
-    if (s->names != NULL)
+    struct jobs_command c = {0};
+
+    if (s->names == NULL && !s->setup.cluster->shared) {
+        jobs_allocate(&c, "NAME", &s->setup);
+        for (size_t i = 0; i < c.n; i++)
+            buf_printf(out, "%s%s", i > 0 ? " " : "", c.words[i]);
+        jobs_clear(&c);
+    } else if (s->names != NULL)
         buf_printf(out, "agents on the nodes of job %s", s->job);
     else
         s->under->ops->plan(s->under, out);

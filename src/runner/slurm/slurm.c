@@ -65,8 +65,6 @@
 /* How long an `exit` may take to be seen once its job is over. */
 #define PATIENCE_MS 2000
 #define PATIENCE_FAR_MS 60000
-#define START_TRIES 10 /* for a controller that does not answer */
-#define START_PAUSE_MS 1000
 #define WORDS_MAX 65536
 #define IDS_MAX 100000 /* bytes of a word of a command */
 
@@ -1062,81 +1060,6 @@ open_sources(struct slurm *s, struct err *err)
     return s->errand != NULL ? 0 : -1;
 }
 
-/* Runs a command of the start, for which the controller is waited for a while
- * where it does not answer. */
-static int
-run_patiently(const struct slurm *s, const struct jobs_command *c,
-              struct buf *out, struct err *err)
-{
-    for (int i = 1; jobs_run(c, out, err) != 0; i++) {
-        if (!jobs_unreached(err) || i == START_TRIES)
-            return -1;
-        if (i == 1)
-            say(s, "tunepipe: warning: %s; asked again", err->text);
-        poll(NULL, 0, START_PAUSE_MS);
-    }
-    return 0;
-}
-
-/* Slurm's test says that no node can run such a job where those that can are
- * down; a job that it takes all the same is not begun, and cancelled. */
-static bool
-is_taken(const struct slurm *s)
-{
-    struct jobs_command c = {0};
-    struct buf id;
-    bool taken;
-
-    buf_init(&id, 65536);
-    jobs_options(&c, &s->setup);
-    jobs_add(&c, "--hold");
-    jobs_add(&c, "--job-name=tunepipe-test");
-    jobs_add(&c, "--output=/dev/null");
-    jobs_add(&c, "--wrap=true");
-    taken = jobs_run(&c, &id, NULL) == 0 && id.len > 0;
-    jobs_clear(&c);
-    if (taken) {
-        jobs_add(&c, "scancel");
-        jobs_add(&c, "%.*s", (int)strspn(buf_text(&id), "0123456789"),
-                 buf_text(&id));
-        jobs_run(&c, &id, NULL);
-        jobs_clear(&c);
-    }
-    buf_fini(&id);
-    return taken;
-}
-
-/* Whether Slurm would take such jobs, before the first trial needs one. */
-static int
-try_options(const struct slurm *s, struct err *err)
-{
-    struct jobs_command c = {0};
-    struct buf said;
-    int rc;
-
-    buf_init(&said, 65536);
-    jobs_options(&c, &s->setup);
-    jobs_add(&c, "--test-only");
-    jobs_add(&c, "--wrap=true");
-    rc = run_patiently(s, &c, &said, err);
-    jobs_clear(&c);
-    buf_fini(&said);
-    if (rc != 0 && strstr(err->text, "node configuration is not available") &&
-        is_taken(s)) {
-        say(s, "tunepipe: warning: no node takes such jobs now: they wait for "
-               "one (sinfo -R)");
-        *err = (struct err){0};
-        rc = 0;
-    }
-    if (rc != 0 && !jobs_unreached(err)) {
-        err_place(err, "trainingService: Slurm would not take its jobs");
-        err->code = ERR_CONFIG;
-    } else if (rc != 0) {
-        err->code = ERR_SYSTEM;
-    }
-    return rc;
-}
-
 static int
 slurm_open(struct runner **out, const struct runner_setup *setup,
            struct err *err)
@@ -1147,6 +1070,10 @@ slurm_open(struct runner **out, const struct runner_setup *setup,
         return err_set(err, ERR_CONFIG,
                        "trialMemory: auto is not for platform: slurm: expected "
                        "an amount such as 4GB, which each job is given");
+    if (setup->cluster->mode != CLUSTER_PILOTS && !setup->cluster->shared)
+        return err_set(err, ERR_CONFIG,
+                       "trainingService.sharedFolder: false needs mode: "
+                       "pilots: a job reports through the folder");
     if (setup->cluster->mode == CLUSTER_PILOTS)
         return pilots_open(out, setup, err);
     s = calloc(1, sizeof *s);
@@ -1158,7 +1085,7 @@ slurm_open(struct runner **out, const struct runner_setup *setup,
     s->pause_ms = setup->cluster->poll_ms;
     s->batch_max = BATCH_MAX;
     if (script_init(&s->script, setup, err) == 0 &&
-        (setup->resumes || try_options(s, err) == 0) &&
+        (setup->resumes || jobs_try(&s->setup, err) == 0) &&
         open_sources(s, err) == 0) {
         *out = &s->base;
         return 0;
@@ -1177,7 +1104,7 @@ look_now(const struct slurm *s, struct buf *queue, struct err *err)
     int rc;
 
     jobs_look(&look);
-    rc = run_patiently(s, &look, queue, err);
+    rc = jobs_run_patiently(&s->setup, &look, queue, err);
     jobs_clear(&look);
     return rc;
 }
@@ -1510,8 +1437,8 @@ tell_unfit(const struct slurm_run *run, struct run_end *out)
     out->unbegun = true;
     snprintf(out->unfit, sizeof out->unfit, "does not see %.150s", s->folder);
     snprintf(out->outcome.text, sizeof out->outcome.text,
-             "node %.40s does not see %.110s: expected a file system that "
-             "all nodes share (experimentWorkingDirectory)",
+             "node %.40s does not see %.110s: expected a file system of all "
+             "nodes, or sharedFolder: false (mode: pilots)",
              run->node, s->folder);
 }
 
