@@ -29,6 +29,7 @@
 #include "core/grow.h"
 #include "core/list.h"
 #include "core/map.h"
+#include "core/number.h"
 #include "core/passing.h"
 #include "core/process.h"
 #include "runner/runner.h"
@@ -53,21 +54,18 @@
 #define WORDS_MAX 65536
 #define TICK_MS 500
 #define DOUBT_MS 2000
-#define GOODBYE_MS 5000 /* for what is said at the end */
-#define LIVE_MS 2000    /* so late a manager elsewhere sees outputs */
+#define GOODBYE_MS 5000    /* for what is said at the end */
+#define CHECKPOINTS_MAX 64 /* of a trial, sent in one go */
+#define LIVE_MS 2000       /* so late a manager elsewhere sees outputs */
 
 /* What of a trial elsewhere is sent while it runs: what only grows.  Reports
  * come last, behind what they may tell of. */
-static const char *const live[] = {TRIAL_WRAPPER_PID,
-                                   TRIAL_PREPARE "/" TRIAL_WRAPPER_PID,
-                                   TRIAL_PREPARE "/" TRIAL_STDOUT,
-                                   TRIAL_PREPARE "/" TRIAL_STDERR,
-                                   TRIAL_STDOUT,
-                                   TRIAL_STDERR,
-                                   TRIAL_ABSENT,
-                                   TRIAL_SAVED_FROM,
-                                   TRIAL_METRICS,
-                                   TRIAL_NNI_METRICS};
+#define LIVE                                                            \
+    TRIAL_WRAPPER_PID, TRIAL_PREPARE "/" TRIAL_WRAPPER_PID,             \
+        TRIAL_PREPARE "/" TRIAL_STDOUT, TRIAL_PREPARE "/" TRIAL_STDERR, \
+        TRIAL_STDOUT, TRIAL_STDERR, TRIAL_ABSENT, TRIAL_SAVED_FROM,     \
+        TRIAL_METRICS, TRIAL_NNI_METRICS
+static const char *const live[] = {LIVE};
 #define N_LIVE (sizeof live / sizeof *live)
 #define N_REPORTS 2
 
@@ -98,7 +96,8 @@ struct agent {
     char *root;         /* the experiment's here; NULL: it is shared */
     char *bundle;       /* then: where AGENT_OURS is */
     struct ferry ferry; /* to the manager */
-    int64_t lived_ns;   /* when outputs were looked at last */
+    struct ferry_taken taken;
+    int64_t lived_ns;              /* when outputs were looked at last */
     char lacking[256], lacks[256]; /* a token whose files could not be written,
                                       and why; "": none */
     int listen_fd, inotify_fd, signal_fd;
@@ -163,6 +162,36 @@ moved(const struct agent *a, const char *text)
 
 /* ---- what it has ---- */
 
+/* Removes a folder of the trial's, to be freed, unless another phase or attempt
+ * that is here has the same. */
+static void
+remove_folder(const struct agent *a, const struct piece *p,
+              char *(*find)(const char *token))
+{
+    char *folder = find(p->token);
+    char *path = folder != NULL ? file_join(a->root, folder) : NULL;
+    bool wanted = path == NULL;
+
+    for (struct link *at = a->pieces.first; at != NULL; at = at->next) {
+        char *other = find(((struct piece *)at->of)->token);
+
+        wanted |= other == NULL || strcmp(other, folder) == 0;
+        free(other);
+    }
+    if (!wanted)
+        folder_remove(path);
+    free(path);
+    free(folder);
+}
+
+/* Of one that is not among those that are here any more. */
+static void
+remove_files(const struct agent *a, const struct piece *p)
+{
+    remove_folder(a, p, ferry_trial);
+    remove_folder(a, p, ferry_checkpoints);
+}
+
 static void
 piece_free(struct agent *a, struct piece *p)
 {
@@ -174,16 +203,8 @@ piece_free(struct agent *a, struct piece *p)
     }
     if (p->fifo >= 0)
         close(p->fifo);
-    if (a->root != NULL) {
-        char *saved = ferry_checkpoints(p->token);
-        char *path = saved != NULL ? file_join(a->root, saved) : NULL;
-
-        folder_remove(p->folder);
-        if (path != NULL)
-            folder_remove(path);
-        free(saved);
-        free(path);
-    }
+    if (a->root != NULL)
+        remove_files(a, p);
     free(p->token);
     free(p->folder);
     free(p->home);
@@ -217,15 +238,20 @@ piece_new(struct agent *a, const char *token, const char *folder, bool prepares)
     return p;
 }
 
-/* What a manager elsewhere gives a trial, and what it is sent in time. */
+/* What is left out of all that a trial leaves: what its manager has given it,
+ * how it ended, which is told last, and what is live. */
 static const char *const not_sent[] = {TRIAL_PARAMETERS_JSON,
                                        TRIAL_PARAMETERS_TSV,
                                        TRIAL_NNI_PARAMETERS,
                                        TRIAL_ANSWERS,
+                                       TRIAL_ANSWERED,
                                        TRIAL_ORIGIN,
                                        TRIAL_RESOURCES,
+                                       TRIAL_STOP,
+                                       TRIAL_AGAIN,
                                        TRIAL_EXIT,
-                                       TRIAL_WRAPPER_PID,
+                                       TRIAL_PREPARE "/" TRIAL_EXIT,
+                                       LIVE,
                                        NULL};
 
 /* The texts begin with a trial's token, where they are of one. */
@@ -264,7 +290,7 @@ send_live(struct agent *a, struct piece *p, size_t i, off_t size)
     if (path == NULL)
         return false;
     ferry_file(&a->ferry, a->root, p->token, path, NULL,
-               size > p->had[i] ? p->had[i] : 0);
+               size > p->had[i] ? p->had[i] : 0, size);
     p->had[i] = size;
     free(path);
     return true;
@@ -282,29 +308,60 @@ size_of(const struct piece *p, const char *name)
     return st.st_size;
 }
 
-/* Sends what the trial has saved since, a checkpoint whole or not at all; those
- * before the last one that was sent nobody will want. */
+/* The least number of a checkpoint above that one; 0: there is none. */
+static uint64_t
+next_checkpoint(const char *folder, uint64_t above)
+{
+    DIR *all = opendir(folder);
+    struct dirent *entry;
+    uint64_t next = 0, number;
+
+    while (all != NULL && (entry = readdir(all)) != NULL)
+        if (number_parse_u64(entry->d_name, strlen(entry->d_name), &number) &&
+            number > above && (next == 0 || number < next))
+            next = number;
+    if (all != NULL)
+        closedir(all);
+    return next;
+}
+
 static void
-send_checkpoints(struct agent *a, struct piece *p, bool idle)
+send_checkpoint(struct agent *a, const struct piece *p, const char *home,
+                uint64_t number)
+{
+    char from[300], to[300];
+
+    snprintf(to, sizeof to, "%.250s/%llu", home, (unsigned long long)number);
+    snprintf(from, sizeof from, "%.250s/" TRIAL_CHECKPOINT_GIVEN "%llu", home,
+             (unsigned long long)number);
+    if (ferry_tree(&a->ferry, a->root, p->token, to, from, NULL))
+        ferry_rename(&a->ferry, p->token, from, to);
+}
+
+/* Sends what the trial has saved since, a checkpoint whole or not at all.
+ * `arrived`: all that was sent has been written, so that of those before the
+ * last one nobody will want any. */
+static void
+send_checkpoints(struct agent *a, struct piece *p, bool arrived)
 {
     char *home = ferry_checkpoints(p->token);
     char *folder = home != NULL ? file_join(a->root, home) : NULL;
-    uint64_t newest = folder != NULL ? checkpoint_newest(folder) : 0;
-    char from[300], to[300], path[4400];
+    uint64_t n;
+    char path[4400];
 
-    for (uint64_t n = 1; idle && n < p->saved; n++)
+    for (int i = 0; folder != NULL && arrived && p->saved > p->given &&
+                    i < CHECKPOINTS_MAX &&
+                    (n = next_checkpoint(folder, 0)) != 0 && n < p->saved;
+         i++)
         if (snprintf(path, sizeof path, "%s/%llu", folder,
                      (unsigned long long)n) < (int)sizeof path)
             folder_remove(path);
-    for (uint64_t n = p->saved + 1; n <= newest; n++) {
-        snprintf(to, sizeof to, "%.250s/%llu", home, (unsigned long long)n);
-        snprintf(from, sizeof from, "%.250s/" TRIAL_CHECKPOINT_GIVEN "%llu",
-                 home, (unsigned long long)n);
-        ferry_tree(&a->ferry, a->root, p->token, to, from, NULL);
-        ferry_rename(&a->ferry, p->token, from, to);
+    for (int i = 0; folder != NULL && i < CHECKPOINTS_MAX &&
+                    (n = next_checkpoint(folder, p->saved)) != 0;
+         i++) {
+        send_checkpoint(a, p, home, n);
+        p->saved = n;
     }
-    if (newest > p->saved)
-        p->saved = newest;
     free(home);
     free(folder);
 }
@@ -338,7 +395,7 @@ send_rest(struct agent *a, struct piece *p)
     from = file_join(p->home + strlen(a->root) + 1, TRIAL_EXIT);
     as = file_join(p->home + strlen(a->root) + 1, TRIAL_WRAPPER_PID);
     if (from != NULL && as != NULL && file_has(p->home, TRIAL_EXIT)) {
-        ferry_file(&a->ferry, a->root, p->token, from, as, 0);
+        ferry_file(&a->ferry, a->root, p->token, from, as, 0, -1);
         ferry_rename(&a->ferry, p->token, as, from);
     }
     free(tree);
@@ -633,6 +690,16 @@ note_given(const struct agent *a, struct piece *p)
     free(home);
 }
 
+/* Whether it lies where trials' folders do, where that is our own. */
+static bool
+is_ours(const struct agent *a, const char *folder)
+{
+    size_t len = a->root != NULL ? strlen(a->root) : 0;
+
+    return a->root == NULL ||
+           (strncmp(folder, a->root, len) == 0 && folder[len] == '/');
+}
+
 static void
 begin(struct agent *a, struct said *s)
 {
@@ -643,11 +710,15 @@ begin(struct agent *a, struct said *s)
     struct err err = {0};
     struct piece *p = NULL;
 
-    if (there == NULL || map_get(&a->tokens, token, strlen(token)) != NULL) {
+    if (there == NULL ||
+        (p = map_get(&a->tokens, token, strlen(token))) != NULL) {
+        if (p != NULL && p->forgotten) /* it is, once that has ended */
+            wire_say(&a->wire, AGENT_OVER, token, AGENT_LATER,
+                     "an earlier one of it has not ended yet");
         free(folder);
         return;
     }
-    if (!a->ending && folder != NULL)
+    if (!a->ending && folder != NULL && is_ours(a, folder))
         p = piece_new(a, token, folder, prepares);
     free(folder);
     if (p == NULL) { /* for another agent */
@@ -853,7 +924,8 @@ take_file(struct agent *a, const char *code, struct said *s, const char *token)
     struct err err = {0};
 
     if (map_get(&a->tokens, token, strlen(token)) == NULL &&
-        ferry_take(code, s, a->root, token, &err) != 0 && a->lacks[0] == '\0') {
+        ferry_take(&a->taken, code, s, a->root, token, &err) != 0 &&
+        strcmp(a->lacking, token) != 0) {
         snprintf(a->lacks, sizeof a->lacks, "%.255s", err.text);
         snprintf(a->lacking, sizeof a->lacking, "%.255s", token);
     }
@@ -948,7 +1020,7 @@ is_done(const struct agent *a)
 {
     return a->ending && !runs_any(a) &&
            ((a->pieces.first == NULL && !wire_is_full(&a->wire)) ||
-            !wire_is_open(&a->wire) ||
+            (!wire_is_open(&a->wire) && a->root == NULL) ||
             clock_monotonic_ns() >=
                 a->ending_ns +
                     (a->setup->grace_ms + GOODBYE_MS) * INT64_C(1000000));
@@ -969,7 +1041,7 @@ flush(struct agent *a)
     tell_grown(a);
     if (!ferry_is_empty(&a->ferry))
         a->ending_ns = a->ending ? clock_monotonic_ns() : 0;
-    ferry_go_on(&a->ferry, &a->wire);
+    ferry_go_on(&a->ferry, &a->wire); /* nothing that begins a trial */
     if (wire_flush(&a->wire, NULL) != 0)
         wire_close(&a->wire);
 }
@@ -1078,8 +1150,9 @@ make_home(struct agent *a, struct err *err)
 {
     const char *tmp = getenv("TMPDIR");
 
-    if (asprintf(&a->home, "%s/tunepipe-agent.XXXXXX",
-                 tmp != NULL && *tmp == '/' ? tmp : "/tmp") < 0) {
+    if (tmp == NULL || *tmp != '/' || access(tmp, W_OK | X_OK) != 0)
+        tmp = "/tmp"; /* it may be the manager's, of another machine */
+    if (asprintf(&a->home, "%s/tunepipe-agent.XXXXXX", tmp) < 0) {
         a->home = NULL;
         return err_set(err, ERR_MEMORY, "out of memory");
     }
@@ -1180,6 +1253,10 @@ agent_run(const struct agent_setup *setup, struct err *err)
         rc = tell_address(&a, err);
     if (rc == 0)
         loop(&a);
+    if (rc == 0 && a.root != NULL && a.pieces.first != NULL)
+        rc = err_set(err, ERR_SYSTEM,
+                     "no manager has taken what trials have left, such as %s",
+                     ((struct piece *)a.pieces.first->of)->token);
     agent_close(&a);
     return rc;
 }

@@ -27,7 +27,7 @@ struct item {
     char code[2];
     const char *root; /* a file's; NULL: the texts are all of it */
     char *token, *path, *as;
-    off_t from;
+    off_t from, upto;
     struct buf texts;
 };
 
@@ -57,19 +57,27 @@ ferry_checkpoints(const char *token)
 }
 
 static bool
-is_within(char *folder, const char *path)
+is_within(char *folder, const char *path, bool itself)
 {
     size_t len = folder != NULL ? strlen(folder) : 0;
     bool so = len > 0 && strncmp(path, folder, len) == 0 &&
-              (path[len] == '/' || path[len] == '\0');
+              (path[len] == '/' || (path[len] == '\0' && itself));
 
     free(folder);
     return so;
 }
 
-/* No path leads upwards, and each is one of the trial's. */
 static bool
-is_allowed(const char *token, const char *path)
+is_of_checkpoint(const char *path)
+{
+    return strncmp(path, TRIAL_CHECKPOINTS "/",
+                   strlen(TRIAL_CHECKPOINTS) + 1) == 0;
+}
+
+/* No path leads upwards, and each is one of the trial's; `itself`: may be one
+ * of its two folders. */
+static bool
+is_allowed(const char *token, const char *path, bool itself)
 {
     size_t len;
 
@@ -78,8 +86,8 @@ is_allowed(const char *token, const char *path)
         if (len == 0 || strncmp(at, "..", len) == 0)
             return false;
     }
-    return is_within(ferry_trial(token), path) ||
-           is_within(ferry_checkpoints(token), path);
+    return is_within(ferry_trial(token), path, itself) ||
+           is_within(ferry_checkpoints(token), path, itself);
 }
 
 /* ---- sent ---- */
@@ -131,7 +139,7 @@ say(struct ferry *f, const char code[2], const char *const texts[])
 
 void
 ferry_file(struct ferry *f, const char *root, const char *token,
-           const char *path, const char *as, off_t from)
+           const char *path, const char *as, off_t from, off_t upto)
 {
     struct item *i = add(f, AGENT_FILE);
 
@@ -142,6 +150,7 @@ ferry_file(struct ferry *f, const char *root, const char *token,
     i->path = strdup(path);
     i->as = strdup(as != NULL ? as : path);
     i->from = from;
+    i->upto = upto;
     if (i->token == NULL || i->path == NULL || i->as == NULL)
         item_free(i);
 }
@@ -157,9 +166,11 @@ ferry_rename(struct ferry *f, const char *token, const char *from,
              const char *to)
 {
     say(f, AGENT_RENAMED, (const char *const[]){token, from, to, NULL});
+    if (f->items.last != NULL)
+        ((struct item *)f->items.last->of)->path = strdup(from);
 }
 
-static void
+static bool
 add_link(struct ferry *f, int at, const char *name, const char *token,
          const char *as)
 {
@@ -167,9 +178,10 @@ add_link(struct ferry *f, int at, const char *name, const char *token,
     ssize_t n = readlinkat(at, name, to, sizeof to - 1);
 
     if (n < 0)
-        return;
+        return false;
     to[n] = '\0';
     say(f, AGENT_FILE, (const char *const[]){token, as, "l", to, NULL});
+    return true;
 }
 
 static bool
@@ -180,64 +192,74 @@ is_among(const char *const names[], const char *name)
     return names != NULL && *names != NULL;
 }
 
-static void add_tree(struct ferry *f, int at, const char *name,
-                     const struct item *whole, const char *const skip[],
-                     int depth);
+/* What a walk is about: what is left out, and how long the path is of where it
+ * began. */
+struct tree {
+    const char *const *skip;
+    size_t len;
+    int depth;
+};
+
+static bool add_tree(struct ferry *f, int at, const char *name,
+                     const struct item *whole, struct tree tree);
 
 /* Takes the descriptor. */
-static void
-add_inner(struct ferry *f, int fd, const struct item *whole,
-          const char *const skip[], int depth)
+static bool
+add_inner(struct ferry *f, int fd, const struct item *whole, struct tree tree)
 {
     DIR *all = fdopendir(fd);
     struct dirent *entry;
+    bool complete = all != NULL;
 
+    tree.depth++;
     if (all == NULL)
         close(fd);
     while (all != NULL && (entry = readdir(all)) != NULL) {
         struct item inner = *whole;
 
-        if (strcmp(entry->d_name, ".") == 0 ||
-            strcmp(entry->d_name, "..") == 0 || is_among(skip, entry->d_name))
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         inner.path = file_join(whole->path, entry->d_name);
         inner.as = file_join(whole->as, entry->d_name);
-        if (inner.path != NULL && inner.as != NULL)
-            add_tree(f, fd, entry->d_name, &inner, NULL, depth + 1);
+        if (inner.path == NULL || inner.as == NULL)
+            complete = false;
+        else if (!is_among(tree.skip, inner.path + tree.len + 1))
+            complete &= add_tree(f, fd, entry->d_name, &inner, tree);
         free(inner.path);
         free(inner.as);
     }
     if (all != NULL)
         closedir(all);
+    return complete;
 }
 
 /* `whole` holds the paths of what lies there. */
-static void
+static bool
 add_tree(struct ferry *f, int at, const char *name, const struct item *whole,
-         const char *const skip[], int depth)
+         struct tree tree)
 {
     struct stat st;
     int fd;
 
-    if (depth > DEPTH_MAX || strlen(whole->as) > NAME_BYTES / 2 ||
+    if (tree.depth > DEPTH_MAX || strlen(whole->as) > NAME_BYTES / 2 ||
         fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return;
+        return false;
     if (S_ISREG(st.st_mode)) {
-        ferry_file(f, whole->root, whole->token, whole->path, whole->as, 0);
+        ferry_file(f, whole->root, whole->token, whole->path, whole->as, 0, -1);
     } else if (S_ISFIFO(st.st_mode)) {
         say(f, AGENT_FILE,
             (const char *const[]){whole->token, whole->as, "p", NULL});
     } else if (S_ISLNK(st.st_mode)) {
-        add_link(f, at, name, whole->token, whole->as);
+        return add_link(f, at, name, whole->token, whole->as);
     } else if (S_ISDIR(st.st_mode)) {
         ferry_folder(f, whole->token, whole->as);
         fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd >= 0)
-            add_inner(f, fd, whole, skip, depth);
+        return fd >= 0 && add_inner(f, fd, whole, tree);
     }
+    return true;
 }
 
-void
+bool
 ferry_tree(struct ferry *f, const char *root, const char *token,
            const char *path, const char *as, const char *const skip[])
 {
@@ -247,9 +269,11 @@ ferry_tree(struct ferry *f, const char *root, const char *token,
                             .path = (char *)path,
                             .as = (char *)(as != NULL ? as : path)};
 
-    if (whole != NULL)
-        add_tree(f, AT_FDCWD, whole, &of, skip, 0);
+    const struct tree tree = {.skip = skip, .len = strlen(path)};
+    bool complete = whole != NULL && add_tree(f, AT_FDCWD, whole, &of, tree);
+
     free(whole);
+    return complete;
 }
 
 /* ---- one after the other ---- */
@@ -274,8 +298,9 @@ open_first(struct ferry *f, const struct item *i)
     free(path);
     if (f->fd >= 0)
         fstat(f->fd, &st);
-    f->at = i->from < st.st_size ? i->from : st.st_size;
-    f->size = st.st_size;
+    f->torn |= f->fd < 0 && is_of_checkpoint(i->path);
+    f->size = i->upto >= 0 && i->upto < st.st_size ? i->upto : st.st_size;
+    f->at = i->from < f->size ? i->from : f->size;
 }
 
 /* A hole is passed over: what it is among is not written there either. */
@@ -318,12 +343,26 @@ say_part(struct ferry *f, struct wire *w, const struct item *i)
         n = pread(f->fd, to, more ? PART : (size_t)(f->size - f->at), f->at);
     texts.len += n > 0 ? (size_t)n : 0;
     f->at += n > 0 ? n : 0;
+    f->torn |=
+        (n < 0 || (!more && f->at < f->size)) && is_of_checkpoint(i->path);
     wire_say_texts(w, AGENT_FILE, &texts);
     buf_fini(&texts);
     return more && n > 0;
 }
 
-void
+/* Whether it is not to be said, as what stands before it is not whole. */
+static bool
+is_in_vain(struct ferry *f, const struct item *i)
+{
+    bool guards = memcmp(i->code, AGENT_START, sizeof i->code) == 0 ||
+                  (i->path != NULL && is_of_checkpoint(i->path));
+    bool torn = f->torn && guards;
+
+    f->torn &= !guards;
+    return torn;
+}
+
+bool
 ferry_go_on(struct ferry *f, struct wire *w)
 {
     while (f->items.first != NULL && wire_is_open(w) &&
@@ -331,7 +370,10 @@ ferry_go_on(struct ferry *f, struct wire *w)
         struct item *i = f->items.first->of;
 
         if (i->root == NULL) {
-            wire_say_texts(w, i->code, &i->texts);
+            if (!is_in_vain(f, i))
+                wire_say_texts(w, i->code, &i->texts);
+            else if (memcmp(i->code, AGENT_START, sizeof i->code) == 0)
+                return false;
             end_first(f);
             continue;
         }
@@ -340,6 +382,7 @@ ferry_go_on(struct ferry *f, struct wire *w)
         if (f->fd < 0 || !say_part(f, w, i))
             end_first(f);
     }
+    return true;
 }
 
 bool
@@ -353,6 +396,7 @@ ferry_clear(struct ferry *f)
 {
     while (f->items.first != NULL)
         end_first(f);
+    f->torn = false;
 }
 
 /* ---- received ---- */
@@ -386,22 +430,26 @@ open_parent(const char *root, const char *path, const char **name)
     return at;
 }
 
-/* What stands in a file's place and is none goes. */
-static int
-open_file(int at, const char *name)
+/* What stands in its place and is of another kind goes, a folder (at that
+ * path, in which no link is) with all that is in it. */
+static void
+make_way(int at, const char *name, const char *whole, mode_t kind)
 {
-    const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat st;
 
-    if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        (st.st_mode & S_IFMT) == kind)
+        return;
+    if (S_ISDIR(st.st_mode))
+        folder_remove(whole);
+    else
         unlinkat(at, name, 0);
-    return openat(at, name, flags, 0600);
 }
 
 static int
 take_part(int at, const char *name, const char *kind, struct said *said)
 {
+    const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     off_t to = (off_t)said_number(said);
     const char *last = said_text(said);
     size_t len = (size_t)(said->end - said->at);
@@ -412,7 +460,7 @@ take_part(int at, const char *name, const char *kind, struct said *said)
         return -1;
     }
     len--;
-    fd = open_file(at, name);
+    fd = openat(at, name, flags, 0600);
     for (size_t done = 0; fd >= 0 && rc == 0 && done < len;) {
         ssize_t n = pwrite(fd, said->at + done, len - done, to + (off_t)done);
 
@@ -423,6 +471,8 @@ take_part(int at, const char *name, const char *kind, struct said *said)
     }
     if (fd < 0)
         return -1;
+    if (rc == 0) /* of a checkpoint all is waited for, at its end */
+        sync_file_range(fd, to, (off_t)len, SYNC_FILE_RANGE_WRITE);
     if (rc == 0 && *last != '\0')
         rc = ftruncate(fd, to + (off_t)len);
     if (rc == 0 && *last != '\0')
@@ -443,21 +493,25 @@ take_link(int at, const char *name, const char *to)
 }
 
 static int
-take_thing(int at, const char *name, struct said *said)
+take_thing(int at, const char *name, const char *whole, const char *kind,
+           struct said *said)
 {
-    const char *kind = said_text(said);
     int rc;
 
-    switch (kind != NULL ? *kind : '\0') {
+    switch (*kind) {
     case 'f':
+        make_way(at, name, whole, S_IFREG);
         return take_part(at, name, kind, said);
     case 'd':
+        make_way(at, name, whole, S_IFDIR);
         rc = mkdirat(at, name, 0700);
         break;
     case 'p':
+        make_way(at, name, whole, S_IFIFO);
         rc = mkfifoat(at, name, 0600);
         break;
     case 'l':
+        make_way(at, name, whole, S_IFLNK);
         return take_link(at, name, said_text(said));
     default:
         errno = EPROTO;
@@ -466,54 +520,120 @@ take_thing(int at, const char *name, struct said *said)
     return rc != 0 && errno == EEXIST ? 0 : rc;
 }
 
-/* A folder is complete, and on stable storage, before it has its name. */
-static int
-take_rename(const char *root, const char *path, const char *to, struct err *err)
+/* Whether nothing on the way there is a link. */
+static bool
+is_straight(const char *root, const char *path)
 {
-    char *from = file_join(root, path), *as = file_join(root, to);
-    struct stat st;
-    int rc = 0;
+    const char *name;
+    int at = open_parent(root, path, &name);
 
-    if (from == NULL || as == NULL) {
-        rc = err_set(err, ERR_MEMORY, "out of memory");
-    } else if (lstat(from, &st) == 0 && S_ISDIR(st.st_mode)) {
-        if (lstat(as, &st) == 0)
-            folder_remove(from);
-        else if ((rc = folder_sync(from, err)) == 0)
-            rc = rename(from, as);
-    } else {
-        rc = rename(from, as);
-    }
-    if (rc != 0 && (err == NULL || err->code == ERR_NONE))
-        err_errno(err, ERR_SYSTEM, "%s: cannot become %s", path, to);
-    free(from);
-    free(as);
+    if (at >= 0)
+        close(at);
+    return at >= 0;
+}
+
+static int
+sync_folder_of(const char *path)
+{
+    char *folder = file_folder(path);
+    int fd =
+        folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int rc = fd >= 0 ? fsync(fd) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    free(folder);
     return rc;
 }
 
-int
-ferry_take(const char *code, struct said *said, const char *root,
-           const char *token, struct err *err)
+/* A folder is complete, and on stable storage, before it has its name. */
+static int
+rename_folder(const char *from, const char *to)
 {
-    const char *path = said_text(said), *name, *to = NULL;
+    struct stat st;
+
+    if (lstat(to, &st) == 0) {
+        folder_remove(from);
+        return 0;
+    }
+    return folder_sync(from, NULL) == 0 && rename(from, to) == 0
+               ? sync_folder_of(to)
+               : -1;
+}
+
+static int
+take_rename(struct ferry_taken *t, const char *root, const char *path,
+            const char *as, struct err *err)
+{
+    char *from = file_join(root, path), *to = file_join(root, as);
+    struct stat st;
+    int rc = 0;
+
+    errno = ENOMEM;
+    if (from == NULL || to == NULL || !is_straight(root, path) ||
+        !is_straight(root, as) || lstat(from, &st) != 0)
+        rc = -1;
+    else if (strcmp(path, t->torn) == 0)
+        folder_remove(from);
+    else if (S_ISDIR(st.st_mode))
+        rc = rename_folder(from, to);
+    else
+        rc = rename(from, to);
+    t->torn[0] = '\0';
+    if (rc != 0)
+        err_errno(err, ERR_SYSTEM, "%s/%s: cannot become %s", root, path, as);
+    free(from);
+    free(to);
+    return rc;
+}
+
+/* Of a checkpoint's file: the folder of that, "checkpoints/ID/given.N". */
+static void
+note_torn(struct ferry_taken *t, const char *path)
+{
+    size_t len = 0;
+
+    if (!is_of_checkpoint(path))
+        return;
+    for (int i = 0; i < 3 && path[len] != '\0'; i++)
+        len += (size_t)(i > 0) + strcspn(path + len + (i > 0), "/");
+    snprintf(t->torn, sizeof t->torn, "%.*s", (int)len, path);
+}
+
+static int
+refuse(const char *token, const char *path, struct err *err)
+{
+    return err_set(err, ERR_PROTOCOL,
+                   "%.100s: got the file '%.200s', expected one of the "
+                   "trial's folders",
+                   token, path != NULL ? path : "");
+}
+
+int
+ferry_take(struct ferry_taken *t, const char *code, struct said *said,
+           const char *root, const char *token, struct err *err)
+{
+    const char *path = said_text(said), *second = said_text(said), *name;
     bool renames = strcmp(code, AGENT_RENAMED) == 0;
+    char *whole;
     int at, rc;
 
+    if (second == NULL ||
+        !is_allowed(token, path, !renames && *second == 'd') ||
+        (renames && !is_allowed(token, second, false)))
+        return refuse(token, path, err);
     if (renames)
-        to = said_text(said);
-    if (path == NULL || !is_allowed(token, path) ||
-        (renames && (to == NULL || !is_allowed(token, to))))
-        return err_set(err, ERR_PROTOCOL,
-                       "%.100s: got the file '%.200s', expected one of the "
-                       "trial's folders",
-                       token, path != NULL ? path : "");
-    if (renames)
-        return take_rename(root, path, to, err);
+        return take_rename(t, root, path, second, err);
+    whole = file_join(root, path);
     at = open_parent(root, path, &name);
-    rc = at < 0 ? -1 : take_thing(at, name, said);
-    if (rc != 0)
+    rc = at < 0 || whole == NULL ? -1
+                                 : take_thing(at, name, whole, second, said);
+    if (rc != 0) {
         err_errno(err, ERR_SYSTEM, "%s/%s: cannot write", root, path);
+        note_torn(t, path);
+    }
     if (at >= 0)
         close(at);
+    free(whole);
     return rc;
 }

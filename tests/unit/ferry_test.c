@@ -21,6 +21,7 @@
  */
 struct way {
     struct ferry ferry;
+    struct ferry_taken taken;
     struct wire near, far;
 };
 
@@ -56,7 +57,7 @@ take_all(struct way *w, struct err *err)
     while (wire_next(&w->far, &said, NULL) > 0) {
         if (strcmp(said.code, AGENT_FILE) == 0 ||
             strcmp(said.code, AGENT_RENAMED) == 0)
-            ferry_take(said.code, &said, "b", said_text(&said), err);
+            ferry_take(&w->taken, said.code, &said, "b", said_text(&said), err);
         else
             others++;
     }
@@ -149,15 +150,15 @@ TEST(ferry_sends_what_is_new_and_all_of_it_again)
 
     way_open(&w);
     write_text("a/" TOKEN "/metrics", "one\n");
-    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/metrics", NULL, 0);
+    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/metrics", NULL, 0, -1);
     carry(&w, &err);
     write_text("a/" TOKEN "/metrics", "xxx\ntwo\n");
-    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/metrics", NULL, 4);
+    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/metrics", NULL, 4, -1);
     carry(&w, &err);
     check_text("b/" TOKEN "/metrics", "one\ntwo\n");
     write_text("a/" TOKEN "/metrics", "less\n");
-    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/metrics", NULL, 0);
-    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/gone", NULL, 0);
+    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/metrics", NULL, 0, -1);
+    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/gone", NULL, 0, -1);
     carry(&w, &err);
     check_text("b/" TOKEN "/metrics", "less\n");
     CHECK(!file_has("b/" TOKEN, "gone"));
@@ -184,8 +185,8 @@ TEST(ferry_renames_what_is_complete)
         CHECK(!file_has("b/checkpoints/00003", "given.1"));
         write_text("a/checkpoints/00003/1/at", "second");
     }
-    ferry_file(&w.ferry, "a", TOKEN, "checkpoints/00003/1/at", TOKEN "/exit",
-               0);
+    ferry_file(&w.ferry, "a", TOKEN, "checkpoints/00003/1/at", TOKEN "/exit", 0,
+               -1);
     ferry_rename(&w.ferry, TOKEN, TOKEN "/exit", TOKEN "/ended");
     carry(&w, &err);
     check_text("b/" TOKEN "/ended", "second");
@@ -249,13 +250,13 @@ TEST(ferry_follows_no_link)
     CHECK(file_make_folder("b/" TOKEN, NULL) == 0);
     CHECK(file_make_folder("outside", NULL) == 0);
     CHECK(symlink("../../../outside/metrics", "b/" TOKEN "/metrics") == 0);
-    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/metrics", NULL, 0);
+    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/metrics", NULL, 0, -1);
     carry(&w, &err);
     check_text("b/" TOKEN "/metrics", "text\n");
     CHECK_EQ(err.code, ERR_NONE);
     CHECK(symlink("../../../outside", "b/" TOKEN "/out") == 0);
     write_text("a/" TOKEN "/out/x", "text\n");
-    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/out/x", NULL, 0);
+    ferry_file(&w.ferry, "a", TOKEN, TOKEN "/out/x", NULL, 0, -1);
     carry(&w, &err);
     CHECK_EQ(err.code, ERR_SYSTEM);
     CHECK(lstat("outside/x", &st) != 0 && lstat("outside/metrics", &st) != 0);
@@ -277,5 +278,83 @@ TEST(ferry_takes_no_frame_that_is_none)
         carry(&w, &err);
         CHECK(err.code != ERR_NONE);
     }
+    way_close(&w);
+}
+
+/* What was a folder becomes a file, a file a link, a link a folder. */
+TEST(ferry_replaces_what_is_of_another_kind)
+{
+    struct err err = {0};
+    struct stat st;
+    struct way w;
+
+    way_open(&w);
+    CHECK(file_make_folder("b/" TOKEN "/file/in", NULL) == 0);
+    CHECK(file_make_folder("b/" TOKEN, NULL) == 0);
+    write_text("b/" TOKEN "/link", "");
+    CHECK(symlink("/", "b/" TOKEN "/folder") == 0);
+    write_text("a/" TOKEN "/file", "text");
+    CHECK(symlink("to", "a/" TOKEN "/link") == 0);
+    CHECK(file_make_folder("a/" TOKEN "/folder", NULL) == 0);
+    write_text("a/" TOKEN "/folder/x", "");
+    ferry_tree(&w.ferry, "a", TOKEN, TOKEN, NULL, NULL);
+    carry(&w, &err);
+    CHECK_EQ(err.code, ERR_NONE);
+    check_text("b/" TOKEN "/file", "text");
+    CHECK(lstat("b/" TOKEN "/link", &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(lstat("b/" TOKEN "/folder", &st) == 0 && S_ISDIR(st.st_mode));
+    CHECK(file_has("b/" TOKEN "/folder", "x"));
+    way_close(&w);
+}
+
+/* A checkpoint of which a part cannot be read, or written, gets no name. */
+TEST(ferry_names_no_checkpoint_that_is_torn)
+{
+    struct err err = {0};
+    struct way w;
+
+    way_open(&w);
+    CHECK(file_make_folder("a/checkpoints/00003/1", NULL) == 0);
+    write_text("a/checkpoints/00003/1/at", "first");
+    for (int i = 0; i < 2; i++) {
+        ferry_tree(&w.ferry, "a", TOKEN, "checkpoints/00003/1",
+                   "checkpoints/00003/given.1", NULL);
+        ferry_rename(&w.ferry, TOKEN, "checkpoints/00003/given.1",
+                     "checkpoints/00003/1");
+        if (i == 0) /* when its turn comes it is gone */
+            CHECK(rename("a/checkpoints/00003/1/at", "at") == 0);
+        else {
+            CHECK(rename("at", "a/checkpoints/00003/1/at") == 0);
+            say_file(&w, "checkpoints/00003/given.1/x", "f600", "");
+            ferry_rename(&w.ferry, TOKEN, "checkpoints/00003/given.1",
+                         "checkpoints/00003/2");
+        }
+        carry(&w, &err);
+        CHECK(file_has("b/checkpoints/00003", "1") == (i == 1));
+    }
+    CHECK(!file_has("b/checkpoints/00003", "2"));
+    way_close(&w);
+}
+
+/* No link of a trial's leads a file out of its folder. */
+TEST(ferry_renames_along_no_link)
+{
+    struct err err = {0};
+    struct way w;
+
+    way_open(&w);
+    CHECK(file_make_folder("b/" TOKEN, NULL) == 0);
+    CHECK(file_make_folder("outside", NULL) == 0);
+    CHECK(symlink("../../../outside", "b/" TOKEN "/x") == 0);
+    write_text("b/" TOKEN "/a", "text");
+    ferry_rename(&w.ferry, TOKEN, TOKEN "/a", TOKEN "/x/keys");
+    carry(&w, &err);
+    CHECK_EQ(err.code, ERR_SYSTEM);
+    CHECK(!file_has("outside", "keys"));
+    err = (struct err){0};
+    say_file(&w, "checkpoints/00003", "l", "/somewhere");
+    carry(&w, &err);
+    CHECK_EQ(err.code, ERR_PROTOCOL);
+    CHECK(!file_has("b/checkpoints", "00003"));
     way_close(&w);
 }

@@ -18,6 +18,7 @@
 #include "core/err.h"
 #include "core/file.h"
 #include "core/filesystem.h"
+#include "core/passing.h"
 #include "runner/changes.h"
 #include "runner/machines.h"
 #include "trial/checkpoint.h"
@@ -280,7 +281,8 @@ is_left_out(const struct agents_agent *g)
 static bool
 has_room(const struct agents_agent *g)
 {
-    return g->ready && !g->leaving && g->used < g->slots && !is_left_out(g);
+    return g->ready && !g->leaving && !g->outdated && g->used < g->slots &&
+           !is_left_out(g);
 }
 
 /* The one with the most room: NULL: none has any. */
@@ -419,6 +421,20 @@ look_at_answers(struct agents *a)
 
 /* ---- a channel ends ---- */
 
+/* The same line is said once. */
+static void
+say(struct agents_agent *g, const char *text)
+{
+    struct agents *a = g->in;
+    char line[400];
+
+    snprintf(line, sizeof line, "tunepipe: warning: %.90s: %.280s", g->place,
+             text);
+    if (strcmp(line, g->said) != 0)
+        a->setup.say(a->setup.ctx, line);
+    memcpy(g->said, line, sizeof g->said);
+}
+
 /* A process that copies a checkpoint was forked with all that is open here:
  * what is closed alone is not out of epoll. */
 static void
@@ -486,11 +502,12 @@ forget(struct agents_agent *g, const struct piece *p, const char *token)
         wire_say(&g->wire, AGENT_FORGET, token);
 }
 
-/* Whether an agent can be the one that has it. */
+/* Whether an agent can be the one that has it, of one that waits, too: an
+ * earlier manager, which gave it that, did not know yet that it had begun. */
 static bool
 may_have(const struct agents_agent *g, const struct piece *p)
 {
-    return p != NULL && (p->stage == SOUGHT || p->at == g);
+    return p != NULL && (p->stage == SOUGHT || p->stage == WAITS || p->at == g);
 }
 
 /* The devices of an agent that are in a list, which it was told itself. */
@@ -585,7 +602,8 @@ keep(const struct piece *p)
     return rc;
 }
 
-/* What cannot be written now is sent again over the next channel. */
+/* What cannot be written now is sent again over the next channel; what never
+ * can, as of a name that this file system has not, is not had. */
 static void
 hear_file(struct agents_agent *g, struct said *said)
 {
@@ -593,17 +611,13 @@ hear_file(struct agents_agent *g, struct said *said)
     const char *token = said_text(said);
     const struct piece *p = piece_of(a, token);
     struct err err = {0};
-    char line[400];
 
     if (p == NULL || p->at != g ||
-        ferry_take(said->code, said, a->folder, token, &err) == 0)
+        ferry_take(&g->taken, said->code, said, a->folder, token, &err) == 0)
         return;
-    snprintf(line, sizeof line, "tunepipe: warning: %.90s: %.280s", g->place,
-             err.text);
-    if (strcmp(line, a->said) != 0)
-        a->setup.say(a->setup.ctx, line);
-    memcpy(a->said, line, sizeof a->said);
-    lose(g);
+    say(g, err.text);
+    if (errno_passes(err.number))
+        lose(g);
 }
 
 static void
@@ -824,7 +838,8 @@ look_at_clock(struct agents *a)
         next = at->next;
         if (!wire_is_open(&g->wire))
             continue;
-        if (g->ready && !g->leaving && g->used == 0 && is_left_out(g))
+        if (g->ready && !g->leaving && g->used == 0 &&
+            (g->outdated || is_left_out(g)))
             agents_dismiss(g);
         if (now >= last_word(g) + AGENT_SILENT_MS(alone) * NS_PER_MS) {
             lose(g);
@@ -852,7 +867,11 @@ flush(struct agents_agent *g)
 {
     bool full;
 
-    ferry_go_on(&g->ferry, &g->wire);
+    if (!ferry_go_on(&g->ferry, &g->wire)) {
+        say(g, "a checkpoint cannot be read");
+        lose(g);
+        return;
+    }
     if (!wire_is_full(&g->wire) && !g->full)
         return;
     if (wire_flush(&g->wire, NULL) != 0) {
@@ -952,6 +971,7 @@ agents_close(struct agents *a)
     while (a->agents.first != NULL) {
         struct agents_agent *g = a->agents.first->of;
 
+        ferry_go_on(&g->ferry, &g->wire);
         wire_flush(&g->wire, NULL); /* stops, too */
         wire_close(&g->wire);
         ferry_clear(&g->ferry);

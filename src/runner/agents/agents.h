@@ -32,7 +32,11 @@ struct agents_agent {
     struct agents *in;
     void *of; /* the kind's */
     struct wire wire;
-    struct ferry ferry;           /* to it, where no folder is shared */
+    struct ferry ferry; /* to it, where no folder is shared */
+    struct ferry_taken taken;
+    char said[400];               /* the last warning of what went over it */
+    bool outdated;                /* it takes no more, and goes when it is idle
+                                   */
     char place[96];               /* for people */
     char node[64];                /* its machine's name; "": not known */
     bool failed;                  /* that has, where it is gone */
@@ -55,7 +59,6 @@ struct agents {
     const char *folder; /* the experiment's; borrowed */
     bool far;           /* what it holds may be seen late */
     bool apart;         /* agents do not see it: ferry.h */
-    char said[400];     /* the last warning of what they sent */
     struct list agents, runs, news;
     struct map tokens, watches;
     struct wake wake;

@@ -8,39 +8,50 @@
 #include "runner/runner.h"
 #include "runner/slurm/jobs.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#define MUCH 500000000 /* bytes of an archive */
+
 /* $1 where it is put, $2 to $4 our programs and Python package, $5 the code,
- * $6 what of that is left out.  Times are not of its content: the same code
- * has the same name. */
+ * $6 what of that is left out, as is every other experiment.  Times are not of
+ * its content: the same code has the same name. */
 static const char make[] =
-    "umask 077; cd -- \"$1\"; rm -rf ours new.tgz\n"
+    "umask 077; cd -- \"$1\"; rm -rf ours ignored new.*\n"
     "mkdir -p ours/" AGENT_PROGRAMS " ours/" AGENT_PYTHON "\n"
     "cp -- \"$2\" ours/" AGENT_PROGRAMS "/tunepipe\n"
     "cp -- \"$3\" ours/" AGENT_PROGRAMS "/\n"
     "[ -z \"$4\" ] || cp -R -- \"$4\" ours/" AGENT_PYTHON "/\n"
-    "ignored=\n"
-    "[ ! -f \"$5/.nniignore\" ] || ignored=--exclude-from=$5/.nniignore\n"
+    ": > ignored\n"
+    "[ ! -f \"$5/.nniignore\" ] || sed -e '/^#/d' -e 's,^/*,,' -e 's,/*$,,' "
+    "-e '/^ *$/d' \"$5/.nniignore\" > ignored\n"
     "tar --create --file=new.tar --sort=name --numeric-owner --owner=0 "
     "--group=0 --mtime=@1 --exclude=__pycache__ --directory=ours " AGENT_OURS
-    " --directory=\"$5\" --exclude-vcs --anchored --no-wildcards "
-    "${6:+\"--exclude=./$6\"} --no-anchored --wildcards ${ignored:+\"$ignored\"} . "
-    "|| [ $? = 1 ]\n"
-    "name=$(sha256sum < new.tar | cut -c1-32)\n"
-    "gzip -n -1 < new.tar > new.tgz; rm -rf ours new.tar\n"
-    "rm -f node.*; mv new.tgz \"node.$name.tgz\"; echo \"$name\"";
+    " --directory=\"$5\" --exclude-vcs --exclude-tag-all=command.log "
+    "--exclude-from=\"$1/ignored\" --anchored --no-wildcards "
+    "${6:+\"--exclude=./$6\"} . || [ $? = 1 ]\n"
+    "name=$(sha256sum new.tar); name=$(echo \"$name\" | cut -c1-32)\n"
+    "gzip -n -1 < new.tar > new.tgz; rm -rf ours ignored new.tar\n"
+    "mv new.tgz \"node.$name.tgz\"; echo \"$name\"";
 
-/* $1 its name; what nobody has used for long goes. */
+/* $1 its name; what nobody has used for long goes.  Our environment may be that
+ * of another machine, whose HOME is none here. */
 static const char enter[] =
-    "all=${XDG_CACHE_HOME:-${HOME:?}/.cache}/tunepipe; to=$all/$1; shift\n"
-    "if [ ! -d \"$to\" ]; then\n"
-    "umask 077; mkdir -p \"$all\" && new=$(mktemp -d \"$to.XXXXXX\") || exit\n"
-    "tar -xzf - -C \"$new\" || { rm -rf \"$new\"; exit 1; }\n"
-    "mv -T \"$new\" \"$to\" 2>/dev/null || rm -rf \"$new\"\n"
-    "fi\n"
+    "name=$1; shift\n"
+    "for all in \"${XDG_CACHE_HOME:-${HOME:-/nowhere}/.cache}/tunepipe\" "
+    "\"$(getent passwd \"$(id -u)\" | cut -d: -f6)/.cache/tunepipe\" "
+    "\"/tmp/tunepipe-$(id -u)\"; do\n"
+    "(umask 077; mkdir -p \"$all\") 2>/dev/null && [ -O \"$all\" ] && break\n"
+    "done\n"
+    "to=$all/$name\n"
+    "[ -d \"$to\" ] || (umask 077\n"
+    "new=$(mktemp -d \"$to.XXXXXX\") || exit\n"
+    "tar -xzf - -C \"$new\" && touch \"$new\" || { rm -rf \"$new\"; exit 1; }\n"
+    "mv -T \"$new\" \"$to\" 2>/dev/null || rm -rf \"$new\") || exit\n"
     "touch \"$to\"\n"
     "find \"$all\" -mindepth 1 -maxdepth 1 -mtime +90 -exec rm -rf {} + "
     "2>/dev/null\n"
@@ -63,77 +74,115 @@ find_program(const char *folder)
     return file_join(folder, "tunepipe");
 }
 
-/* Of the code's folder the part that holds experiments; "": none. */
-static const char *
-find_experiments(const char *code, const char *experiment, char *within)
+/* Of the code's folder the part that holds experiments, to be freed; "": none.
+ */
+static char *
+find_experiments(const char *code, const char *experiment)
 {
-    size_t len = strlen(code);
-    char *slash;
+    char *in = realpath(code, NULL), *path = realpath(experiment, NULL);
+    size_t len = in != NULL ? strlen(in) : 0;
+    char *within = NULL, *slash;
 
-    if (strncmp(code, experiment, len) != 0 || experiment[len] != '/')
-        return "";
-    strcpy(within, experiment + len + 1);
-    slash = strrchr(within, '/');
-    if (slash != NULL)
-        *slash = '\0';
+    if (path != NULL && len > 0 && strncmp(in, path, len) == 0 &&
+        path[len] == '/') {
+        within = strdup(path + len + 1);
+        slash = within != NULL ? strrchr(within, '/') : NULL;
+        if (slash != NULL)
+            *slash = '\0';
+    } else {
+        within = strdup("");
+    }
+    free(in);
+    free(path);
     return within;
+}
+
+/* Says that it is much, which each node has to be sent. */
+static void
+say_size(const struct bundle *b, const char *folder,
+         const struct runner_setup *setup)
+{
+    char *path = file_join(folder, b->archive), line[600];
+    struct stat st;
+
+    if (path != NULL && stat(path, &st) == 0 && st.st_size > MUCH &&
+        setup->say != NULL) {
+        snprintf(line, sizeof line,
+                 "tunepipe: warning: %.400s: %lld MB are copied to each node: "
+                 ".nniignore can leave out what trials do not need",
+                 setup->code_folder, (long long)st.st_size / 1000000);
+        setup->say(setup->ctx, line);
+    }
+    free(path);
+}
+
+static int
+run_make(struct bundle *b, const char *const words[], struct err *err)
+{
+    struct jobs_command c = {0};
+    struct buf said;
+    int rc;
+
+    jobs_add(&c, "sh");
+    jobs_add(&c, "-ec");
+    jobs_add(&c, "%s", make);
+    jobs_add(&c, "tunepipe");
+    for (; *words != NULL; words++)
+        jobs_add(&c, "%s", *words);
+    buf_init(&said, 65536);
+    rc = jobs_run(&c, &said, err);
+    snprintf(b->name, sizeof b->name, "%.32s", buf_text(&said));
+    if (rc == 0 && asprintf(&b->archive, "node.%s.tgz", b->name) < 0) {
+        b->archive = NULL;
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    }
+    jobs_clear(&c);
+    buf_fini(&said);
+    return rc;
 }
 
 int
 bundle_make(struct bundle *b, const char *folder, const char *experiment,
             const struct runner_setup *setup, struct err *err)
 {
-    struct jobs_command c = {0};
     char *program = find_program(setup->program_folder);
     char *wrapper = runner_wrapper(setup->program_folder, err);
     char *python = setup->python_folder != NULL
                        ? file_join(setup->python_folder, "tunepipe")
-                       : NULL;
-    char *within = malloc(strlen(experiment) + 1);
-    struct buf said;
-    int rc;
+                       : strdup("");
+    char *without = find_experiments(setup->code_folder, experiment);
+    int rc = -1;
 
-    buf_init(&said, 65536);
-    if (wrapper == NULL || program == NULL || within == NULL) {
-        rc = wrapper == NULL ? -1 : err_set(err, ERR_MEMORY, "out of memory");
-    } else {
-        jobs_add(&c, "sh");
-        jobs_add(&c, "-ec");
-        jobs_add(&c, "%s", make);
-        jobs_add(&c, "tunepipe");
-        jobs_add(&c, "%s", folder);
-        jobs_add(&c, "%s", program);
-        jobs_add(&c, "%s", wrapper);
-        jobs_add(&c, "%s", python != NULL ? python : "");
-        jobs_add(&c, "%s", setup->code_folder);
-        jobs_add(&c, "%s",
-                 find_experiments(setup->code_folder, experiment, within));
-        rc = jobs_run(&c, &said, err);
-    }
-    if (rc == 0) {
-        snprintf(b->name, sizeof b->name, "%.32s", buf_text(&said));
-        if (asprintf(&b->archive, "%s/node.%s.tgz", folder, b->name) < 0) {
-            b->archive = NULL;
-            rc = err_set(err, ERR_MEMORY, "out of memory");
-        }
-    } else {
+    if (program == NULL || python == NULL || without == NULL)
+        err_set(err, ERR_MEMORY, "out of memory");
+    else if (wrapper != NULL)
+        rc = run_make(b,
+                      (const char *const[]){folder, program, wrapper, python,
+                                            setup->code_folder, without, NULL},
+                      err);
+    if (rc == 0)
+        say_size(b, folder, setup);
+    else
         err_place(err, "%s: cannot be copied for other machines",
                   setup->code_folder);
-    }
-    jobs_clear(&c);
-    buf_fini(&said);
     free(program);
     free(wrapper);
     free(python);
-    free(within);
+    free(without);
     return rc;
 }
 
 void
-bundle_fini(struct bundle *b, bool removes)
+bundle_fini(struct bundle *b, const char *folder)
 {
-    if (b->archive != NULL && removes)
-        unlink(b->archive);
+    DIR *all = folder != NULL ? opendir(folder) : NULL;
+    struct dirent *entry;
+
+    while (all != NULL && (entry = readdir(all)) != NULL)
+        if (strncmp(entry->d_name, "node.", 5) == 0)
+            unlinkat(dirfd(all), entry->d_name, 0);
+    if (all != NULL)
+        closedir(all);
     free(b->archive);
     *b = (struct bundle){0};
 }

@@ -5,14 +5,12 @@
 #ifndef RUNNER_SLURM_BUNDLE_H
 #define RUNNER_SLURM_BUNDLE_H
 
-#include <stdbool.h>
-
 struct err;
 struct jobs_command;
 struct runner_setup;
 
 struct bundle {
-    char *archive; /* its path */
+    char *archive; /* its name in that folder */
     char name[33]; /* which its content has given it */
 };
 
@@ -20,8 +18,9 @@ struct bundle {
  * cannot be read, or tar(1) or sha256sum(1) are not there. */
 int bundle_make(struct bundle *b, const char *folder, const char *experiment,
                 const struct runner_setup *setup, struct err *err);
-/* A zeroed one, too; `removes`: its file goes. */
-void bundle_fini(struct bundle *b, bool removes);
+/* A zeroed one, too.  `folder`: what stands there of any goes; NULL: it stays.
+ */
+void bundle_fini(struct bundle *b, const char *folder);
 
 /* Appends, behind what leads to another machine and hands on standard input,
  * the archive, to the command: how that takes it in, and becomes `tunepipe`

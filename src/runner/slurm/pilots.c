@@ -45,7 +45,8 @@
 #define PROGRAM "tunepipe"
 #define RETRY_MS 1000
 #define RETRY_MAX_MS 30000
-#define FAILURES_MAX 3 /* in a row: no trial can be begun */
+#define STEADY_MS 60000 /* a channel that has lasted so long is a good one */
+#define FAILURES_MAX 3  /* in a row: no trial can be begun */
 #define GOODBYE_MS 5000
 #define LOOK_MS 20
 #define SAID_MAX 4096
@@ -162,7 +163,7 @@ slots_asked(const struct pilots *s)
 static void
 add_entrance(const struct pilots *s, struct jobs_command *c)
 {
-    jobs_add(c, "--input=%s", s->bundle.archive);
+    jobs_add(c, "--input=%s", s->bundle.archive); /* within our folder */
     jobs_add(c, "--chdir=/");
     bundle_enter(&s->bundle, c);
     jobs_add(c, "agent");
@@ -204,7 +205,7 @@ start_pilot(struct pilots *s, struct pilot *p, struct err *err)
     struct jobs_command c = {0};
     struct runner_task task = {.trial = (struct trial *)p,
                                .phase = {.folder = p->folder},
-                               .cwd = s->pool.folder,
+                               .cwd = s->folder,
                                .env = environ,
                                .cgroup = ""};
 
@@ -359,6 +360,7 @@ read_address(const struct pilots *s, struct pilot *p)
         file_join(p->folder, s->pool.apart ? TRIAL_STDOUT : AGENT_ADDRESS);
     const char *at = NULL;
     struct buf b;
+    char end;
 
     buf_init(&b, ADDRESS_MAX);
     if (path != NULL && file_read_plain(path, ADDRESS_MAX, &b, NULL) == 0)
@@ -367,8 +369,8 @@ read_address(const struct pilots *s, struct pilot *p)
         (at = strstr(at, AGENT_SAYS_ADDRESS)) != NULL)
         at += strlen(AGENT_SAYS_ADDRESS);
     if (at != NULL &&
-        sscanf(at, "%31s %63s %127[^\n]\n%1023[^\n]", p->job, p->at, p->socket,
-               p->program) >= (s->pool.apart ? 4 : 3))
+        sscanf(at, "%31s %63s %127[^\n]\n%1023[^\n]%c", p->job, p->at,
+               p->socket, p->program, &end) >= (s->pool.apart ? 5 : 3))
         tell_place(p);
     else
         p->socket[0] = '\0';
@@ -456,7 +458,9 @@ static void
 look_after(struct pilots *s, struct pilot *p)
 {
     if (p->agent->ready) {
-        p->pause_ms = RETRY_MS;
+        if (clock_monotonic_ns() >=
+            p->agent->opened_ns + STEADY_MS * INT64_C(1000000))
+            p->pause_ms = RETRY_MS;
         s->failures = 0;
     }
     if (is_queued(s, p)) {
@@ -605,7 +609,7 @@ pilots_close(struct runner *r)
         run_stop(p->run, RUN_TERMINATE);
         take_end(s, p); /* what is left of it goes, whether it has ended */
     }
-    bundle_fini(&s->bundle, !s->pool.left);
+    bundle_fini(&s->bundle, s->pool.left ? NULL : s->folder);
     agents_close(&s->pool);
     if (s->folder != NULL)
         rmdir(s->folder);
@@ -668,6 +672,22 @@ set_up_under(struct pilots *s)
 
 extern const struct runner_ops runner_pilots;
 
+static bool
+is_output(const char *option)
+{
+    static const char *const names[] = {"--output", "--error", "--input",
+                                        "-o",       "-e",      "-i"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i]);
+
+        if (strncmp(option, names[i], len) == 0 &&
+            (option[1] != '-' || option[len] == '=' || option[len] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 int
 pilots_open(struct runner **out, const struct runner_setup *setup,
             struct err *err)
@@ -689,6 +709,15 @@ pilots_open(struct runner **out, const struct runner_setup *setup,
     snprintf(s->output, sizeof s->output, "%llu",
              (unsigned long long)setup->max_output);
     set_up_under(s);
+    for (size_t i = 0; !s->cluster.shared && i < s->cluster.n_extra; i++)
+        if (is_output(s->cluster.extra[i])) {
+            err_set(err, ERR_CONFIG,
+                    "trainingService.extra: '%.60s' is not for sharedFolder: "
+                    "false: what an agent says has to come back",
+                    s->cluster.extra[i]);
+            free(s);
+            return -1;
+        }
     s->program = file_join(setup->program_folder, PROGRAM);
     rc = s->program == NULL ? err_set(err, ERR_MEMORY, "out of memory")
                             : agents_open(&s->pool, setup, err);
@@ -722,6 +751,8 @@ adopt(struct pilots *s, uint64_t number)
     p->run = s->under->ops->adopt(s->under, (struct trial *)p, &phase);
     if (p->run != NULL && s->under->ops->watch(p->run) == 0) {
         read_address(s, p);
+        p->agent->outdated = s->pool.apart && p->program[0] != '\0' &&
+                             strstr(p->program, s->bundle.name) == NULL;
         if (s->names != NULL)
             snprintf(p->node, sizeof p->node, "%s", p->at);
         return;
