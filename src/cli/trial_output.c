@@ -57,22 +57,24 @@ portion(int fd, size_t most)
     return hole > at && (size_t)(hole - at) < most ? (size_t)(hole - at) : most;
 }
 
-/* Prints what there is behind what was printed.  -1: errno. */
+/* Prints what there is behind what was printed. */
 static int
-copy(struct output *o)
+copy(struct output *o, struct err *err)
 {
     char bytes[65536];
     ssize_t n;
 
     if (o->fd < 0)
-        o->fd = packs_open(o->packs, o->path);
+        o->fd = packs_open(o->packs, o->path, err);
     if (o->fd < 0)
         return errno == ENOENT ? 0 : -1; /* there is none, or none yet */
     while (pass_hole(o->fd),
            (n = read(o->fd, bytes, portion(o->fd, sizeof bytes))) > 0)
         if (fwrite(bytes, 1, (size_t)n, stdout) != (size_t)n)
-            return -1;
-    return n < 0 || fflush(stdout) != 0 ? -1 : 0;
+            break;
+    return n != 0 || fflush(stdout) != 0
+               ? err_errno(err, ERR_SYSTEM, "%s: cannot print", o->path)
+               : 0;
 }
 
 static bool
@@ -147,12 +149,8 @@ print(struct output *o, bool follow, struct err *err)
     if (follow)
         watch(o);
     for (;;) {
-        if (copy(o) != 0)
-            return err_errno(err, ERR_SYSTEM,
-                             errno == EBADMSG ? "%s: its pack is damaged, as "
-                                                "tunepipe unpack tells"
-                                              : "%s: cannot print",
-                             o->path);
+        if (copy(o, err) != 0)
+            return -1;
         if (next == NEXT_LAST || (next = await(o)) == NEXT_DEAF)
             return 0;
     }

@@ -119,8 +119,9 @@ pack_head_write(unsigned char *out, const struct pack_member *m,
     put(to, gzip_crc(to + WORD, len - WORD), WORD);
 }
 
-/* Reads up to `len` bytes; returns how many there are. */
-static size_t
+/* Reads up to `len` bytes; returns how many there are.  -1: errno tells why
+ * they cannot be read. */
+static ssize_t
 read_at(int fd, void *to, size_t len, uint64_t at)
 {
     size_t got = 0;
@@ -133,29 +134,29 @@ read_at(int fd, void *to, size_t len, uint64_t at)
         else if (n > 0)
             got += (size_t)n;
     }
-    return got;
+    return n < 0 ? -1 : (ssize_t)got;
 }
 
-/* The words in the extra field of the head at `at`, of *len bytes; NULL: no
- * head of a pack's member is there. */
-static const unsigned char *
-read_words(int fd, uint64_t at, unsigned char head[HEAD_MAX], size_t *len)
+/* Reads the head at `at`, whose words are *len bytes.  1: no head of a pack's
+ * member is there. */
+static int
+read_head(int fd, uint64_t at, unsigned char head[HEAD_MAX], size_t *len)
 {
-    size_t got = read_at(fd, head, PACK_HEAD(64), at);
+    ssize_t got = read_at(fd, head, PACK_HEAD(64), at);
     const unsigned char *words = head + FIELD;
 
-    if (got < PACK_HEAD(0) ||
+    if (got < (ssize_t)PACK_HEAD(0) ||
         memcmp(head, pack_magic, sizeof pack_magic) != 0 || head[12] != 't' ||
         head[13] != 'P')
-        return NULL;
+        return got < 0 ? -1 : 1;
     *len = get(head + 14, 2);
     if (get(head + 10, 2) != *len + 4 || *len < WORDS * WORD)
-        return NULL;
-    if (FIELD + *len > got &&
-        read_at(fd, head, FIELD + *len, at) != FIELD + *len)
-        return NULL;
-    return get(words, WORD) == gzip_crc(words + WORD, *len - WORD) ? words
-                                                                   : NULL;
+        return 1;
+    if ((ssize_t)(FIELD + *len) > got)
+        got = read_at(fd, head, FIELD + *len, at);
+    if (got < (ssize_t)(FIELD + *len))
+        return got < 0 ? -1 : 1;
+    return get(words, WORD) != gzip_crc(words + WORD, *len - WORD);
 }
 
 /* Adds the attempts that a member's words tell of.  1: they make no sense. */
@@ -192,14 +193,14 @@ static int
 add_member(struct pack_index *x, int fd, uint64_t at, uint64_t file_size,
            unsigned char head[HEAD_MAX])
 {
-    size_t len;
-    const unsigned char *words = read_words(fd, at, head, &len);
+    const unsigned char *words = head + FIELD;
     struct pack_member m = {.at = at};
+    size_t len;
     uint64_t n;
-    int rc;
+    int rc = read_head(fd, at, head, &len);
 
-    if (words == NULL || get(words + WORD, WORD) != at)
-        return 1;
+    if (rc != 0 || get(words + WORD, WORD) != at)
+        return rc < 0 ? -1 : 1;
     m.size = get(words + 2 * WORD, WORD);
     m.raw = get(words + 3 * WORD, WORD);
     n = get(words + 4 * WORD, WORD);
@@ -222,14 +223,17 @@ find_member(struct pack_index *x, int fd, uint64_t at, uint64_t file_size,
 {
     unsigned char *piece = malloc(PIECE);
     int rc = piece == NULL ? -1 : 1;
-    size_t got = PIECE;
+    ssize_t got = PIECE;
 
     while (rc == 1 && got == PIECE) {
         got = read_at(fd, piece, PIECE, at);
-        for (size_t i = 0; rc == 1 && i + sizeof pack_magic <= got; i++)
+        if (got < 0)
+            rc = -1;
+        for (size_t i = 0; rc == 1 && (ssize_t)(i + sizeof pack_magic) <= got;
+             i++)
             if (memcmp(piece + i, pack_magic, sizeof pack_magic) == 0)
                 rc = add_member(x, fd, at + i, file_size, head);
-        at += got - sizeof pack_magic + 1;
+        at += PIECE - sizeof pack_magic + 1;
     }
     free(piece);
     return rc;
@@ -284,9 +288,12 @@ pack_index_grow(struct pack_index *x, int fd, struct err *err)
         return 0;
     head = malloc(HEAD_MAX);
     rc = head == NULL ? -1 : add_members(x, fd, (uint64_t)st.st_size, head);
+    if (rc != 0)
+        err_errno(err, errno == ENOMEM ? ERR_MEMORY : ERR_SYSTEM,
+                  "cannot read it");
     free(head);
     if (rc != 0)
-        return err_set(err, ERR_MEMORY, "out of memory");
+        return -1;
     if (x->n > before)
         qsort(x->places, x->n, sizeof *x->places, compare);
     return 0;

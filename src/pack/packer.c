@@ -158,17 +158,23 @@ static int
 find_end(struct packer *p, struct err *err)
 {
     struct pack_index x = {0};
-    int rc = pack_index_grow(&x, p->fd, err);
+    struct err why = {0};
+    int rc = pack_index_grow(&x, p->fd, &why);
 
     p->end = x.end;
     if (rc == 0 && x.n_members > 0) {
         const struct pack_member *m = &x.members[x.n_members - 1];
 
-        if (gzip_unpack_part(p->fd, m->at, m->size, m->raw, ignore, NULL,
-                             NULL) != 0)
+        rc =
+            gzip_unpack_part(p->fd, m->at, m->size, m->raw, ignore, NULL, &why);
+        if (rc != 0 && why.code == ERR_LOG) { /* it is not whole */
             p->end = m->at;
+            rc = 0;
+        }
     }
     pack_index_fini(&x);
+    if (rc != 0 && err != NULL)
+        *err = why;
     if (rc == 0 && p->end == 0 && is_foreign(p))
         return 1;
     if (rc == 0 && ftruncate(p->fd, (off_t)p->end) != 0)

@@ -174,7 +174,13 @@ pack_of(struct packs *k, const struct place *at, struct err *err)
             path = NULL;
         } else {
             why = is_missing(errno) ? ENOENT : errno;
-            err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
+            if (why == ENXIO || why == ELOOP)
+                err_set(err, ERR_SYSTEM,
+                        "%s: is no file, expected a pack of trials, or "
+                        "nothing: it can be moved elsewhere",
+                        path);
+            else
+                err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
         }
     }
     free(path);
@@ -184,8 +190,9 @@ pack_of(struct packs *k, const struct place *at, struct err *err)
     p->used = ++k->clock;
     if (pack_index_grow(&p->index, p->fd, err) == 0)
         return p;
+    why = errno;
     err_place(err, "%s", p->path);
-    errno = ENOMEM;
+    errno = why;
     return NULL;
 }
 
@@ -457,15 +464,15 @@ add_content(struct buf *b, const struct entries *e)
 }
 
 int
-packs_open(struct packs *k, const char *path)
+packs_open(struct packs *k, const char *path, struct err *err)
 {
     int fd = file_open_plain(path, O_RDONLY), why = errno, rc;
     struct packs *own = NULL;
     struct entries e;
 
-    if (fd >= 0 || !is_missing(why))
+    if (fd >= 0)
         return fd;
-    rc = find_packed(&k, &own, path, &e, NULL);
+    rc = is_missing(why) ? find_packed(&k, &own, path, &e, err) : 1;
     if (rc < 0)
         why = errno;
     if (rc == 0) {
@@ -473,6 +480,9 @@ packs_open(struct packs *k, const char *path)
         why = errno;
     }
     packs_free(own);
+    errno = why;
+    if (fd < 0 && rc >= 0)
+        err_errno(err, ERR_SYSTEM, "%s: cannot open", path);
     errno = why;
     return fd;
 }

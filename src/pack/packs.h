@@ -23,8 +23,8 @@ struct packs *packs_new(void); /* NULL: out of memory */
 void packs_free(struct packs *k);
 
 /* Opens a file for reading, as file_open_plain(); one in a pack as a copy of
- * it.  -1: errno tells why, EBADMSG: its pack is damaged there. */
-int packs_open(struct packs *k, const char *path);
+ * it.  -1: errno and err tell why, EBADMSG: its pack is damaged there. */
+int packs_open(struct packs *k, const char *path, struct err *err);
 /* Appends the whole file to b; more than `max` bytes is an error. */
 int packs_read(struct packs *k, const char *path, size_t max, struct buf *b,
                struct err *err);

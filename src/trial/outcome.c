@@ -123,7 +123,7 @@ outcome_read_of(struct packs *k, const char *folder, struct outcome *out,
 {
     char *path = file_join(folder, TRIAL_EXIT);
     int fd = path == NULL ? -1
-             : k != NULL  ? packs_open(k, path)
+             : k != NULL  ? packs_open(k, path, NULL)
                           : file_open_plain(path, O_RDONLY);
     int rc = 0;
 

@@ -44,7 +44,7 @@ stderr_tail_read(const char *folder, struct packs *k,
 {
     char *path = file_join(folder, TRIAL_STDERR);
     int fd = path == NULL ? -1
-             : k != NULL  ? packs_open(k, path)
+             : k != NULL  ? packs_open(k, path, NULL)
                           : file_open_plain(path, O_RDONLY);
     struct stat st;
     ssize_t n = 0;

@@ -262,7 +262,11 @@ damaged() {
     [ $? = 1 ] || return 1
     "$T" unpack "$dir" 0 --to x 2> err
     [ $? = 1 ] && has err 'the member at byte 0 is damaged' || return 1
-    "$T" show "$dir" > out && "$T" why "$dir" 0 > out && has out 'trial 00000'
+    "$T" show "$dir" > out && "$T" why "$dir" 0 > out && has out 'trial 00000' ||
+        return 1
+    rm "$(packs)" && mkfifo "$dir/trials/00000-00999.tar.gz" || return 1
+    "$T" trial output "$dir" 0 > out 2> err
+    [ $? = 1 ] && has err '00000-00999.tar.gz: is no file, expected a pack'
 }
 check "a pack that is damaged" damaged
 

@@ -143,14 +143,14 @@ TEST(packs_are_opened_as_files_are)
 
     make_file("trials/00001/stdout", "one\n");
     put_one(1, PACK_STORED, PACK_KEPT);
-    fd = packs_open(NULL, "./trials/00001/stdout");
+    fd = packs_open(NULL, "./trials/00001/stdout", NULL);
     CHECK(fd >= 0);
     CHECK_EQ(read(fd, text, sizeof text), 4);
     CHECK_STR(text, "one\n");
     close(fd);
-    CHECK_EQ(packs_open(NULL, "trials/00001/none"), -1);
+    CHECK_EQ(packs_open(NULL, "trials/00001/none", NULL), -1);
     CHECK_EQ(errno, ENOENT);
-    CHECK_EQ(packs_open(NULL, "trials/02001/none"), -1);
+    CHECK_EQ(packs_open(NULL, "trials/02001/none", NULL), -1);
     CHECK_EQ(errno, ENOENT);
 }
 
@@ -207,7 +207,7 @@ TEST(packs_follow_no_link_and_open_no_fifo)
     check_text("outside/exit", "precious");
     check_text("secret", "not its own");
     check_text("trials/00001/exit/stdout", "a folder of our name");
-    CHECK_EQ(packs_open(NULL, "trials/00001/stdout"), -1);
+    CHECK_EQ(packs_open(NULL, "trials/00001/stdout", NULL), -1);
     CHECK_EQ(unlink("trials/00001/theirs"), 0);
     CHECK_EQ(rmdir("trials/00001"), 0);
     CHECK_EQ(symlink("outside", "trials/00001"), 0);
@@ -361,7 +361,7 @@ TEST(packs_that_are_damaged_cost_that_member)
     snprintf(text, sizeof text, PACK ": the member at byte %zu is damaged",
              first);
     CHECK_HAS(err.text, text);
-    CHECK_EQ(packs_open(NULL, "trials/00002/stdout"), -1);
+    CHECK_EQ(packs_open(NULL, "trials/00002/stdout", NULL), -1);
     CHECK_EQ(errno, EBADMSG);
     buf_fini(&b);
     check_text("trials/00003/stdout", "three\n");
@@ -452,7 +452,7 @@ TEST(packs_hold_large_files)
     put_all((struct pack_trial[]){{1, 0, PACK_STORED, PACK_KEPT},
                                   {2, 0, PACK_STORED, PACK_KEPT}},
             2, NULL);
-    fd = packs_open(NULL, "trials/00001/stdout");
+    fd = packs_open(NULL, "trials/00001/stdout", NULL);
     CHECK(fd >= 0);
     while ((n = read(fd, piece, sizeof piece)) > 0) {
         CHECK(memcmp(piece, text + sum, (size_t)n) == 0);
@@ -501,6 +501,25 @@ TEST(packs_wait_for_room)
     packer_close(p);
 }
 
+/* What cannot be read is not taken for the end: nothing is cut off or set
+ * aside for it. */
+TEST(packs_that_cannot_be_read_are_not_taken_for_short)
+{
+    struct pack_index x = {0};
+    struct err err = {0};
+    int fd;
+
+    make_file("trials/00001/stdout", "one\n");
+    put_one(1, PACK_STORED, PACK_STORED);
+    fd = open(PACK, O_WRONLY);
+    CHECK_EQ(pack_index_grow(&x, fd, &err), -1);
+    CHECK_EQ(err.code, ERR_SYSTEM);
+    CHECK_HAS(err.text, "cannot read it: ");
+    CHECK_EQ(x.end, 0);
+    close(fd);
+    pack_index_fini(&x);
+}
+
 /* Holes stay holes, as maxTrialOutput makes them, and in tar's hands, too. */
 TEST(packs_keep_holes)
 {
@@ -518,7 +537,7 @@ TEST(packs_keep_holes)
     put_one(1, PACK_STORED, PACK_KEPT);
     CHECK(!is_there("trials/00001"));
     CHECK(size_of(PACK) < 2000);
-    fd = packs_open(NULL, "trials/00001/stdout");
+    fd = packs_open(NULL, "trials/00001/stdout", NULL);
     CHECK(fd >= 0 && fstat(fd, &st) == 0);
     CHECK_EQ(st.st_size, far + 4);
     CHECK(st.st_blocks < 1000);
