@@ -108,7 +108,10 @@ take_result(void *ctx, const struct result *item)
     struct earlier_trial *e =
         map_get(&g->all->by_id, item->trial, strlen(item->trial));
 
-    if (e == NULL && g->log->recorded != NULL && number != UINT64_MAX &&
+    g->all->each(g->all->ctx, item);
+    if (number != UINT64_MAX && idset_add(&g->all->recorded, number) != 0)
+        no_room(g->all);
+    if (e == NULL && g->log->forgets && number != UINT64_MAX &&
         was_told(g, number, place)) {
         if (!idset_has(&g->all->over, number))
             g->all->done(g->all->ctx, number, item);
@@ -156,9 +159,14 @@ first_given(const struct resume_log *log)
 static void
 find_logged(struct earlier_trials *all, const struct resume_log *log)
 {
+    uint64_t number;
+
     for (const struct logged_trial *t = log->first; t != NULL; t = t->next) {
         struct earlier_trial *e =
-            t->id == NULL ? NULL : add_trial(all, t->id, strlen(t->id));
+            t->id == NULL || (number_parse_u64(t->id, strlen(t->id), &number) &&
+                              idset_has(&all->over, number))
+                ? NULL
+                : add_trial(all, t->id, strlen(t->id));
 
         if (e == NULL)
             continue;
@@ -335,7 +343,7 @@ compare(const void *a, const void *b)
 
 int
 earlier_trials_gather(struct earlier_trials *all, const struct results *results,
-                      const struct resume_log *log, const char *folder,
+                      struct resume_log *log, const char *folder,
                       uint64_t concurrency, struct err *err)
 {
     struct gathering g = {
@@ -345,7 +353,8 @@ earlier_trials_gather(struct earlier_trials *all, const struct results *results,
     if (trials == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     find_folders(all, trials);
-    if (find_results(&g, results, err) != 0) {
+    if (find_results(&g, results, err) != 0 ||
+        resume_log_regain(log, &all->recorded, folder, err) != 0) {
         free(trials);
         return -1;
     }
@@ -371,6 +380,7 @@ earlier_trials_fini(struct earlier_trials *all)
     free(all->items);
     map_fini(&all->by_id);
     idset_fini(&all->over);
+    idset_fini(&all->recorded);
     *all = (struct earlier_trials){0};
 }
 

@@ -52,8 +52,6 @@
 struct restoring {
     struct manager *m;
     struct results *results;
-    struct idset recorded; /* trials whose ends are in the results */
-    bool failed;           /* out of memory */
     struct resume_log log;
     struct earlier_trials trials;
     struct packs *packs; /* where their files are */
@@ -326,19 +324,15 @@ restore_trial(struct restoring *r, struct earlier_trial *e, struct err *err)
 static bool
 count_end(void *ctx, const struct result *item)
 {
-    struct restoring *r = ctx;
+    struct manager *m = ctx;
     struct goals_trial end = {.trial = item->trial,
                               .counts =
                                   ending_counts(trial_state_of(item->status)),
                               .has_value = item->has_value,
                               .value = item->value,
                               .seconds = item->duration_s};
-    uint64_t number;
 
-    goals_trial_ended(&r->m->goals, &end);
-    if (number_parse_u64(item->trial, strlen(item->trial), &number) &&
-        number <= RESULTS_TRIAL_MAX && idset_add(&r->recorded, number) != 0)
-        r->failed = true;
+    goals_trial_ended(&m->goals, &end);
     return true;
 }
 
@@ -391,14 +385,12 @@ read_witnesses(struct restoring *r, struct err *err)
     if (supervisor_await_earlier(m->folder.path, err) != 0)
         return -1;
     r->trials.done = restore_done;
+    r->trials.each = count_end;
     r->trials.ctx = m;
     r->results = results_load(m->folder.path, RESULTS_NONE, err);
-    if (r->results == NULL || results_walk(r->results, count_end, r, err) != 0)
+    if (r->results == NULL)
         return -1;
-    if (r->failed)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    if (needs_results_alone(m))
-        r->log.recorded = &r->recorded;
+    r->log.forgets = needs_results_alone(m);
     if (resume_log_load(&r->log, m->folder.path, err) != 0 ||
         earlier_trials_gather(&r->trials, r->results, &r->log, m->folder.path,
                               m->scheduler.concurrency + m->scheduler.ahead,
@@ -534,7 +526,6 @@ restore(struct manager *m, struct err *err)
         rc = restore_experiment(&r, err);
     earlier_trials_fini(&r.trials);
     resume_log_fini(&r.log);
-    idset_fini(&r.recorded);
     results_free(r.results);
     packs_free(r.packs);
     return rc;

@@ -9,6 +9,7 @@
 #include "log/record.h"
 #include "manager/results.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,6 +213,23 @@ add_metric(struct resume_log *log, const struct history_fact *f)
     }
 }
 
+/* Has a trial that ended be kept, and the one that was longest so forgotten. */
+static void
+keep_ended(struct resume_log *log, struct logged_trial *t)
+{
+    struct logged_trial **kept = &log->kept[log->n_kept++ % RESUME_LOG_KEPT];
+    uint64_t number;
+
+    if (*kept != NULL) {
+        number_parse_u64((*kept)->id, strlen((*kept)->id), &number);
+        if ((*kept)->record != NULL &&
+            (log->given == 0 || number < log->given - 1))
+            log->given = number + 1;
+        forget_trial(log, *kept);
+    }
+    *kept = t;
+}
+
 static void
 add_end(struct resume_log *log, const struct history_fact *f)
 {
@@ -226,14 +244,11 @@ add_end(struct resume_log *log, const struct history_fact *f)
     if (t == NULL || !number_parse_u64(t->id, strlen(t->id), &number) ||
         number > RESULTS_TRIAL_MAX)
         return;
+    if (log->forgets && !idset_has(&log->ended, number) &&
+        (t->added || t->record != NULL))
+        keep_ended(log, t);
     if (idset_add(&log->ended, number) != 0)
         log->failed = true;
-    if (!(t->added || t->record != NULL) || log->recorded == NULL ||
-        !idset_has(log->recorded, number))
-        return;
-    if (t->record != NULL && (log->given == 0 || number < log->given - 1))
-        log->given = number + 1;
-    forget_trial(log, t);
 }
 
 /* Takes a request, or a frame about the experiment as a whole. */
@@ -315,4 +330,22 @@ resume_log_load(struct resume_log *log, const char *folder, struct err *err)
     history_close(h);
     return rc == 0 && log->failed ? err_set(err, ERR_MEMORY, "out of memory")
                                   : rc;
+}
+
+int
+resume_log_regain(struct resume_log *log, const struct idset *recorded,
+                  const char *folder, struct err *err)
+{
+    char id[24];
+
+    for (uint64_t n = 0; log->forgets && n < log->ended.n_words * 64; n++) {
+        if (!idset_has(&log->ended, n) || idset_has(recorded, n))
+            continue;
+        snprintf(id, sizeof id, "%05llu", (unsigned long long)n);
+        if (map_get(&log->by_id, id, strlen(id)) == NULL) {
+            resume_log_fini(log);
+            return resume_log_load(log, folder, err);
+        }
+    }
+    return 0;
 }

@@ -41,12 +41,15 @@ struct logged_trial {
     struct logged_trial *previous, *next;
 };
 
+#define RESUME_LOG_KEPT 1024
+
 struct resume_log {
-    /* To be set before: trials whose ends are known otherwise, by number.  Once
-     * the log tells their ends, too, all else of those whose parameters it has
-     * is forgotten, so that memory is bounded by the trials that live.  NULL:
-     * nothing is forgotten. */
-    const struct idset *recorded;
+    /* To be set before: of trials whose ends came, but for the newest
+     * RESUME_LOG_KEPT, all else is forgotten if the log has their parameters,
+     * so that memory is bounded by the trials that live. */
+    bool forgets;
+    struct logged_trial *kept[RESUME_LOG_KEPT]; /* those, in a ring; or NULL */
+    size_t n_kept;
     struct idset ended; /* trials whose ends came, by number */
     uint64_t given;     /* the lowest number of one that was forgotten and had a
                            TR, and one; 0: there is none */
@@ -79,6 +82,11 @@ int resume_log_load(struct resume_log *log, const char *folder,
 
 /* Takes the next fact of the log. */
 void resume_log_add(struct resume_log *log, const struct history_fact *fact);
+
+/* Where the log has forgotten a trial whose end is not in `recorded`: reads it
+ * once more, and forgets nothing. */
+int resume_log_regain(struct resume_log *log, const struct idset *recorded,
+                      const char *folder, struct err *err);
 
 /* Whether the log knows, by TR or AD, the parameters with this id (JSON
  * text). */

@@ -5,6 +5,7 @@
 #include "manager/resume_log.h"
 #include "log/record.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The history of this test's records. */
@@ -249,31 +250,42 @@ TEST(manager_past_knows_that_the_last_attempt_was_interrupted)
     forget(&p);
 }
 
-TEST(manager_past_forgets_what_is_recorded)
+static void
+add_ended(struct resume_log *p, int i)
 {
-    struct resume_log p = {0};
-    struct idset recorded = {0};
+    char text[200];
 
-    CHECK_EQ(idset_add(&recorded, 3), 0);
-    p.recorded = &recorded;
+    snprintf(text, sizeof text, "TR{\"parameter_id\": %d, \"parameters\": {}}",
+             i);
+    add(p, RECORD_TUNER, text);
+    snprintf(text, sizeof text,
+             "NT{\"event\": \"started\", \"trial_job_id\": \"%05d\", "
+             "\"parameter_id\": %d, \"attempt\": 0}",
+             i, i);
+    add(p, RECORD_IN, text);
+    snprintf(text, sizeof text,
+             "EN{\"trial_job_id\": \"%05d\", \"event\": \"SUCCEEDED\", "
+             "\"hyper_params\": \"{}\"}",
+             i);
+    add(p, RECORD_IN, text);
+    add(p, RECORD_IN, text); /* once more, as after a crash */
+}
+
+/* Of those that ended the newest alone are kept. */
+TEST(manager_past_forgets_what_has_ended)
+{
+    struct resume_log p = {.forgets = true};
+
     add(&p, RECORD_TUNER, TR_7);
     add(&p, RECORD_IN, NT_7);
-    add(&p, RECORD_TUNER, "TR{\"parameter_id\": 8, \"parameters\": {}}");
-    add(&p, RECORD_IN,
-        "NT{\"event\": \"started\", \"trial_job_id\": \"00004\", "
-        "\"parameter_id\": 8, \"attempt\": 0}");
-    CHECK(find(&p, "00003") != NULL);
-    add(&p, RECORD_IN,
-        "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
-        "\"hyper_params\": \"{}\"}");
-    add(&p, RECORD_IN,
-        "EN{\"trial_job_id\": \"00004\", \"event\": \"SUCCEEDED\", "
-        "\"hyper_params\": \"{}\"}");
-    CHECK(find(&p, "00003") == NULL);
-    CHECK(!resume_log_gave(&p, "7"));
-    CHECK(find(&p, "00004") != NULL && p.first == p.last);
-    CHECK(idset_has(&p.ended, 3) && idset_has(&p.ended, 4));
-    CHECK_EQ(p.given, 4); /* and one */
-    idset_fini(&recorded);
+    for (int i = 20; i < RESUME_LOG_KEPT + 22; i++)
+        add_ended(&p, i);
+    CHECK(find(&p, "00003") != NULL && p.first == find(&p, "00003"));
+    CHECK(find(&p, "00020") == NULL && find(&p, "00021") == NULL);
+    CHECK(!resume_log_gave(&p, "21") && resume_log_gave(&p, "22"));
+    CHECK(find(&p, "00022") != NULL && p.first->next == find(&p, "00022"));
+    CHECK(idset_has(&p.ended, 20) && idset_has(&p.ended, 22));
+    CHECK(!idset_has(&p.ended, 3));
+    CHECK_EQ(p.given, 21); /* and one */
     forget(&p);
 }
