@@ -57,22 +57,46 @@ step_over(struct scan *s, char mark)
     return true;
 }
 
-/* Reads a key, its colon and its value. */
-static bool
-read_member(struct scan *s, const struct scan_token *key, struct field *fields,
-            size_t n, size_t *start)
+/* Steps over the key of the field that is looked for first, and its colon,
+ * where they stand there as we write them: without a token. */
+static struct field *
+step_over_key(struct scan *s, struct field *fields, size_t n, size_t *start)
 {
-    struct scan_token t;
-    struct field *field;
+    struct field *f = &fields[*start];
+    size_t at = s->at + (s->at < s->len && s->text[s->at] == ' ');
+    const char *p = s->text + at;
 
-    if (key->type != SCAN_STRING) {
-        scan_refuse(s, key, "expected a key in double quotes");
-        return false;
-    }
-    field = find_key(fields, n, start, key);
-    if (!step_over(s, ':') && (t = scan_next(s)).type != SCAN_COLON) {
-        scan_refuse(s, &t, "expected ':'");
-        return false;
+    if (s->len - at < f->key_len + 3 || p[0] != '"' ||
+        memcmp(p + 1, f->key, f->key_len) != 0 || p[f->key_len + 1] != '"' ||
+        p[f->key_len + 2] != ':')
+        return NULL;
+    s->at = at + f->key_len + 3;
+    *start = *start + 1 < n ? *start + 1 : 0;
+    return f;
+}
+
+/* Reads a key, which may begin with the token in hand, its colon and its
+ * value. */
+static bool
+read_member(struct scan *s, const struct scan_token *first,
+            struct field *fields, size_t n, size_t *start)
+{
+    struct field *field =
+        first == NULL ? step_over_key(s, fields, n, start) : NULL;
+    struct scan_token t;
+
+    if (field == NULL) {
+        struct scan_token key = first != NULL ? *first : scan_next(s);
+
+        if (key.type != SCAN_STRING) {
+            scan_refuse(s, &key, "expected a key in double quotes");
+            return false;
+        }
+        field = find_key(fields, n, start, &key);
+        if (!step_over(s, ':') && (t = scan_next(s)).type != SCAN_COLON) {
+            scan_refuse(s, &t, "expected ':'");
+            return false;
+        }
     }
     t = scan_next(s);
     if (!scan_skip_from(s, t))
@@ -88,13 +112,13 @@ read_member(struct scan *s, const struct scan_token *key, struct field *fields,
 static bool
 read_members(struct scan *s, struct field *fields, size_t n)
 {
-    struct scan_token t = scan_next(s);
+    struct scan_token t = scan_next(s), *first = &t;
     size_t start = 0;
 
     if (t.type == SCAN_CLOSE_OBJECT)
         return true;
-    for (;; t = scan_next(s)) {
-        if (!read_member(s, &t, fields, n, &start))
+    for (;; first = NULL) {
+        if (!read_member(s, first, fields, n, &start))
             return false;
         if (step_over(s, ','))
             continue;

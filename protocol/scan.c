@@ -163,9 +163,11 @@ scan_string(struct scan *s)
 static size_t
 skip_digits(const struct scan *s, size_t i)
 {
-    while (i < s->len && s->text[i] >= '0' && s->text[i] <= '9')
-        i++;
-    return i;
+    const char *p = s->text + i, *end = s->text + s->len;
+
+    while (p < end && *p >= '0' && *p <= '9')
+        p++;
+    return (size_t)(p - s->text);
 }
 
 static struct scan_token

@@ -848,9 +848,8 @@ history_said(const struct history_fact *f)
 /* ---- ends ---- */
 
 static int
-take_end(struct history_reader *h, struct err *err)
+take_end(struct history_reader *h, const struct trial_end *end, struct err *err)
 {
-    const struct trial_end *end = &h->cmd->end;
     struct trial *t = find(h, end->job);
     struct history_fact *f;
     char *id;
@@ -875,6 +874,38 @@ take_end(struct history_reader *h, struct err *err)
     f->end = command_event_name(end->event);
     f->awaited = end->sync;
     return 0;
+}
+
+/* Reads an end without its hint, which is most of it, where that tells nothing
+ * new: which parameters the trial ran is known. */
+static bool
+read_plain_end(struct history_reader *h, struct trial_end *out)
+{
+    enum { JOB, EVENT, ATTEMPT, SYNC, N };
+    struct field f[N] = {[JOB] = FIELD("trial_job_id"),
+                         [EVENT] = FIELD("event"),
+                         [ATTEMPT] = FIELD("attempt"),
+                         [SYNC] = FIELD("sync")};
+    const struct trial *t;
+    const char *event;
+
+    if (!read_plainly(h, f, N) || !is_plain_text(&f[JOB]) ||
+        !is_plain_text(&f[EVENT]) || !field_is_absent(&f[SYNC]) ||
+        !(field_is_absent(&f[ATTEMPT]) || is_plain_number(&f[ATTEMPT])))
+        return false;
+    t = map_get(&h->trials, f[JOB].t.text, f[JOB].t.len);
+    if (t == NULL || t->rank <= RANK_HINT)
+        return false;
+    *out = (struct trial_end){.job = t->seen.job};
+    for (int i = END_SUCCEEDED; i <= END_PAUSED; i++) {
+        event = command_event_name((enum end_event)i);
+        if (strlen(event) == f[EVENT].t.len &&
+            memcmp(event, f[EVENT].t.text, f[EVENT].t.len) == 0) {
+            out->event = (enum end_event)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- what the sides say ---- */
@@ -987,13 +1018,18 @@ take_command(struct history_reader *h, struct err *err)
 {
     struct frame frame = {.payload = h->record.payload + CODE_SIZE,
                           .len = h->record.len - CODE_SIZE};
+    struct trial_end end;
     struct err why = {0};
 
     memcpy(frame.code, h->record.payload, CODE_SIZE);
+    if (h->plain && memcmp(frame.code, "EN", CODE_SIZE) == 0 &&
+        read_plain_end(h, &end))
+        return take_end(h, &end, err);
     h->cmd = command_decode(&frame, h->record.number, &why);
     if (h->cmd == NULL)
         return why.code == ERR_MEMORY ? no_memory(err) : 0;
-    return h->cmd->code == CMD_METRIC ? take_metric(h, err) : take_end(h, err);
+    return h->cmd->code == CMD_METRIC ? take_metric(h, err)
+                                      : take_end(h, &h->cmd->end, err);
 }
 
 static const struct {

@@ -208,16 +208,21 @@ read_kind(struct cursor *c, enum record_kind *kind)
 static enum record_status
 read_number(struct cursor *c, uint64_t *out)
 {
-    const char *from = c->p;
+    const char *from = c->p, *p = from;
+    uint64_t v = 0;
+    unsigned digit;
 
-    while (c->p < c->end && *c->p >= '0' && *c->p <= '9' && c->p - from < 20)
-        c->p++;
-    if (c->p == c->end)
+    for (; p < c->end && (digit = (unsigned)(*p - '0')) <= 9 && p - from < 20;
+         p++)
+        v = v * 10 + digit;
+    *out = v;
+    c->p = p;
+    if (p == c->end)
         return RECORD_PARTIAL;
-    if (c->p == from || *c->p != ' ')
+    if (p == from || *p != ' ')
         return damaged(c, "a number and a space");
-    if (!number_parse_u64(from, (size_t)(c->p - from), out) ||
-        (*from == '0' && c->p - from > 1)) {
+    if ((p - from == 20 && !number_parse_u64(from, 20, out)) ||
+        (*from == '0' && p - from > 1)) {
         c->p = from;
         return damaged(c, "a number of at most 64 bits without leading zeros");
     }
