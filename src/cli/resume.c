@@ -191,7 +191,11 @@ run(int argc, char **argv)
     folder = argc == 2 ? argv[1] : NULL;
     if (folder == NULL)
         folder = newest = target_of_words("resume", argc, argv, &err);
-    r = folder == NULL ? NULL : results_load(folder, RESULTS_COUNTS, &err);
+    r = folder == NULL ? NULL : results_load(folder, RESULTS_NONE, &err);
+    if (r != NULL && r->over) {
+        results_free(r);
+        r = results_load(folder, RESULTS_COUNTS, &err);
+    }
     free(newest);
     if (r == NULL)
         return verb_fail("resume", &err);

@@ -133,14 +133,13 @@ take_result(void *ctx, const struct result *item)
 }
 
 static int
-find_results(struct gathering *g, const struct results *results,
-             struct err *err)
+find_results(struct gathering *g, struct results *results, struct err *err)
 {
     int rc =
         g->log->front_dropped ? results_walk(results, find_last, g, err) : 0;
 
     g->place = 0;
-    return rc == 0 ? results_walk(results, take_result, g, err) : rc;
+    return rc == 0 ? results_walk_counting(results, take_result, g, err) : rc;
 }
 
 /* The lowest number of a trial whose TR is on record. */
@@ -342,7 +341,7 @@ compare(const void *a, const void *b)
 }
 
 int
-earlier_trials_gather(struct earlier_trials *all, const struct results *results,
+earlier_trials_gather(struct earlier_trials *all, struct results *results,
                       struct resume_log *log, const char *folder,
                       uint64_t concurrency, struct err *err)
 {

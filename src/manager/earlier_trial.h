@@ -54,10 +54,9 @@ struct earlier_trials {
 
 /* `folder` is the experiment's, which runs so many trials at a time; results
  * and log, which may be read anew, are borrowed until earlier_trials_fini(). */
-int earlier_trials_gather(struct earlier_trials *all,
-                          const struct results *results, struct resume_log *log,
-                          const char *folder, uint64_t concurrency,
-                          struct err *err);
+int earlier_trials_gather(struct earlier_trials *all, struct results *results,
+                          struct resume_log *log, const char *folder,
+                          uint64_t concurrency, struct err *err);
 void earlier_trials_fini(struct earlier_trials *all);
 
 /* The payload of its TR, to be freed, when the log knows nothing of its

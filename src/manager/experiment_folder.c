@@ -373,6 +373,8 @@ experiment_folder_close(struct experiment_folder *f)
     free(f->path);
     free(f->made);
     f->path = f->made = NULL;
+    results_free(f->counted);
+    f->counted = NULL;
     f->lock_fd = f->results_fd = f->log_fd = f->summary_fd = -1;
     buf_fini(&f->held);
 }
@@ -514,7 +516,7 @@ write_summary(const struct experiment_folder *f, const struct buf *text,
 }
 
 int
-experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
+experiment_folder_finish(struct experiment_folder *f, bool ok, bool over,
                          const char *reason, double duration_s, struct err *err)
 {
     struct json_writer w;
@@ -527,7 +529,8 @@ experiment_folder_finish(const struct experiment_folder *f, bool ok, bool over,
     json_add_number(&w, "duration_s", duration_s);
     json_add_bool(&w, "ok", ok);
     json_add_bool(&w, "over", over);
-    results_note(f->path, &w);
+    results_note(f->path, f->counted, &w);
+    f->counted = NULL;
     json_close(&w);
     buf_add_char(&text, '\n');
     rc = buf_check(&text, FOLDER_SUMMARY, err);

@@ -17,6 +17,7 @@
 
 struct err;
 struct experiment;
+struct results;
 struct trial;
 
 struct experiment_folder {
@@ -29,7 +30,8 @@ struct experiment_folder {
     char *made;       /* the working folder that was made for it; NULL: none */
     int summary_fd;   /* room for summary.json, without a name; -1: none */
     struct buf held;  /* lines of results that could not be written yet */
-    bool unbegun;     /* nothing is to be left of it */
+    struct results *counted; /* results_walk_counting(); owned; or NULL */
+    bool unbegun;            /* nothing is to be left of it */
 };
 
 #define EXPERIMENT_FOLDER_CLOSED                                        \
@@ -79,8 +81,8 @@ int experiment_folder_add_log(const struct experiment_folder *f,
 
 /* The experiment has ended: writes how.  `reason` is one line for people;
  * `over`: nothing is left to be done. */
-int experiment_folder_finish(const struct experiment_folder *f, bool ok,
-                             bool over, const char *reason, double duration_s,
+int experiment_folder_finish(struct experiment_folder *f, bool ok, bool over,
+                             const char *reason, double duration_s,
                              struct err *err);
 
 /* Starts the process that keeps the folder's database of results up to date

@@ -524,6 +524,10 @@ restore(struct manager *m, struct err *err)
 
     if (rc == 0)
         rc = restore_experiment(&r, err);
+    if (rc == 0) {
+        m->folder.counted = r.results;
+        r.results = NULL;
+    }
     earlier_trials_fini(&r.trials);
     resume_log_fini(&r.log);
     results_free(r.results);

@@ -297,6 +297,7 @@ results_free(struct results *r)
     for (size_t i = 0; i < r->n_best; i++)
         result_fini(&r->best[i]);
     free(r->items);
+    idset_fini(&r->ids);
     free(r->folder);
     free(r->id);
     free(r->mode_from);
@@ -331,9 +332,12 @@ struct walk {
     const char *word; /* lines without it are left out; NULL: none are */
     char *texts;      /* of the result that is lent */
     size_t cap, damaged;
-    uint64_t at; /* where the next line begins in results.jsonl */
+    uint64_t at;              /* where the next line begins in results.jsonl */
+    struct results *counting; /* lines of that are counted, too; NULL: none */
     bool over;
 };
+
+static bool count_result(void *ctx, const struct result *item);
 
 static void
 take_line(void *ctx, const char *line, size_t len, bool too_long)
@@ -354,6 +358,8 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
         return;
     }
     one.at = at;
+    if (w->counting != NULL && at != NOT_THERE)
+        count_result(w->counting, &one);
     w->over = !w->take(w->ctx, &one);
 }
 
@@ -368,6 +374,9 @@ walk_lines(struct walk *w, const char *folder, const char *name,
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     rc = tail_open(&tail, path, RESULT_LINE_MAX, err);
+    if (rc == 0 && w->at != NOT_THERE &&
+        lseek(tail.fd, (off_t)w->at, SEEK_SET) < 0)
+        rc = err_errno(err, ERR_SYSTEM, "%s: cannot read", path);
     if (rc == 0)
         do
             rc = tail_drain(&tail, WALK_BYTES, take_line, w, err);
@@ -382,6 +391,8 @@ walk(struct walk *w, const char *folder, struct err *err)
 {
     int rc = walk_lines(w, folder, FOLDER_RESULTS, err);
 
+    if (w->counting != NULL)
+        w->counting->counted = w->at;
     w->at = NOT_THERE;
     if (rc == 0 && !w->over) /* mostly there is none */
         walk_lines(w, folder, FOLDER_INTERRUPTED, NULL);
@@ -396,6 +407,17 @@ results_walk(const struct results *r, results_take *take, void *ctx,
     struct walk w = {.take = take, .ctx = ctx};
 
     return walk(&w, r->folder, err);
+}
+
+int
+results_walk_counting(struct results *r, results_take *take, void *ctx,
+                      struct err *err)
+{
+    struct walk w = {.take = take, .ctx = ctx, .counting = r};
+    int rc = walk(&w, r->folder, err);
+
+    r->damaged += w.damaged;
+    return rc;
 }
 
 struct finding {
@@ -446,25 +468,26 @@ count_best(struct results *r, const struct result *item)
     r->best[at] = own;
 }
 
-struct counting {
-    struct results *results;
-    bool all;         /* they are kept */
-    struct idset ids; /* of those that there are lines of */
-};
+static bool
+keep_result(void *ctx, const struct result *item)
+{
+    struct results *r = ctx;
+
+    if (GROW(r->items, r->n, r->cap) != 0 ||
+        result_copy(&r->items[r->n], item) != 0) {
+        r->damaged++;
+        return true;
+    }
+    return count_result(r, item);
+}
 
 static bool
 count_result(void *ctx, const struct result *item)
 {
-    struct counting *c = ctx;
-    struct results *r = c->results;
+    struct results *r = ctx;
     uint64_t number;
     double value;
 
-    if (c->all && (GROW(r->items, r->n, r->cap) != 0 ||
-                   result_copy(&r->items[r->n], item) != 0)) {
-        r->damaged++;
-        return true;
-    }
     r->n++;
     r->n_ended[trial_state_of(item->status)]++;
     for (size_t i = 0; i < RESULTS_INPUTS; i++)
@@ -475,16 +498,15 @@ count_result(void *ctx, const struct result *item)
         count_best(r, item);
     }
     if (number_parse_u64(item->trial, strlen(item->trial), &number) &&
-        number <= RESULTS_TRIAL_MAX && idset_add(&c->ids, number) != 0)
+        number <= RESULTS_TRIAL_MAX && idset_add(&r->ids, number) != 0)
         r->damaged++;
     return true;
 }
 
 /* Counts folders of trials of which there is no line. */
 static void
-count_unended(struct counting *c)
+count_unended(struct results *r)
 {
-    struct results *r = c->results;
     char *path = file_join(r->folder, FOLDER_TRIALS);
     DIR *trials = path == NULL ? NULL : opendir(path);
     const struct dirent *entry;
@@ -493,23 +515,23 @@ count_unended(struct counting *c)
     while (trials != NULL && (entry = readdir(trials)) != NULL)
         r->unended +=
             number_parse_u64(entry->d_name, strlen(entry->d_name), &number) &&
-            !idset_has(&c->ids, number); /* else a later attempt, or a pack */
+            !idset_has(&r->ids, number); /* else a later attempt, or a pack */
     if (trials != NULL)
         closedir(trials);
     free(path);
 }
 
+/* Counts what was not counted yet. */
 static int
 count(struct results *r, bool all, struct err *err)
 {
-    struct counting c = {.results = r, .all = all};
-    struct walk w = {.take = count_result, .ctx = &c};
+    struct walk w = {
+        .take = all ? keep_result : count_result, .ctx = r, .at = r->counted};
     int rc = walk(&w, r->folder, err);
 
     r->damaged += w.damaged;
     if (rc == 0)
-        count_unended(&c);
-    idset_fini(&c.ids);
+        count_unended(r);
     return rc;
 }
 
@@ -563,11 +585,12 @@ is_noted(const struct results *r)
 }
 
 void
-results_note(const char *folder, struct json_writer *w)
+results_note(const char *folder, struct results *known, struct json_writer *w)
 {
-    struct results *r = results_load(folder, RESULTS_COUNTS, NULL);
+    struct results *r =
+        known != NULL ? known : results_load(folder, RESULTS_NONE, NULL);
 
-    if (r == NULL || !is_noted(r)) {
+    if (r == NULL || count(r, false, NULL) != 0 || !is_noted(r)) {
         results_free(r);
         return;
     }

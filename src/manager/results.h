@@ -5,6 +5,7 @@
 #ifndef MANAGER_RESULTS_H
 #define MANAGER_RESULTS_H
 
+#include "core/idset.h"
 #include "manager/trial.h"
 
 #include <stdbool.h>
@@ -85,6 +86,8 @@ struct results {
     double least_budget; /* of those that have a results_value() */
     size_t unended;      /* trials that have a folder and no end */
     size_t damaged;      /* lines that could not be read */
+    struct idset ids;    /* of those that there are lines of */
+    uint64_t counted;    /* how many bytes of results.jsonl */
 
     enum results_state state;
     char *reason; /* how it ended, one line; NULL: it did not end */
@@ -103,8 +106,10 @@ void results_free(struct results *r);
 
 /* Adds "counted": what RESULTS_COUNTS tells of a folder in which nothing is to
  * change any more, and of how many bytes that is true, so that nobody reads
- * these again; nothing where it is not plain. */
-void results_note(const char *folder, struct json_writer *w);
+ * these again; nothing where it is not plain.  Takes `known`, of that folder,
+ * of which results_walk_counting() has read what was there; or NULL. */
+void results_note(const char *folder, struct results *known,
+                  struct json_writer *w);
 
 /* Walks through the lines of the trials, all of which may not be loaded, until
  * take() returns false; the result is lent during the call.  -1: they cannot be
@@ -112,6 +117,10 @@ void results_note(const char *folder, struct json_writer *w);
 typedef bool results_take(void *ctx, const struct result *item);
 int results_walk(const struct results *r, results_take *take, void *ctx,
                  struct err *err);
+/* As well, once, to the end, of results that have RESULTS_NONE; and counts for
+ * results_note(). */
+int results_walk_counting(struct results *r, results_take *take, void *ctx,
+                          struct err *err);
 
 /* Finds what is on record of a trial: its end, else its interruption.  True:
  * *out is to be freed by result_fini(). */
