@@ -191,10 +191,13 @@ read_kind(struct cursor *c, enum record_kind *kind)
     for (size_t k = 0; k < N_KINDS; k++) {
         size_t len = match_kind(kinds[k], c->p, left);
 
-        if (len > best) {
-            best = len;
+        if (len > 0 && len < left && c->p[len] == ' ') {
+            c->p += len + 1;
             *kind = (enum record_kind)k;
+            return RECORD_READY;
         }
+        if (len > best)
+            best = len;
     }
     c->p += best;
     if (best > 0)

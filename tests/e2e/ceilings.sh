@@ -73,4 +73,15 @@ looked_at() {
 }
 check "nor verbs that read of them" looked_at
 
+# Most results are lost, and the log has forgotten most of their trials when that
+# is seen.
+lost() {
+    sed -i '101,$d' "$study/results.jsonl"
+    "$TP_BUILD/tests/tools/asks" "$study" "$config" 1 < /dev/null > said &&
+        await_end && sort -u "$study/results.jsonl" > lines &&
+        [ "$(wc -l < lines)" = $((TRIALS + 2)) ] || return 1
+    [ "$(grep -c '"status": "succeeded", "value": [0-9]' lines)" = $((TRIALS + 2)) ]
+}
+check "nor are they forgotten where the log alone has them" lost
+
 finish
