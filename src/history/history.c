@@ -74,6 +74,8 @@ struct history_reader {
     struct map over_named;  /* ended trials without a number, by their names */
     unsigned left_out;      /* kinds of facts that are not wanted, a bit each */
     bool plain;             /* no tree is wanted: history_read_plainly() */
+    history_skip *skip;     /* records that are left out; NULL: none are */
+    void *skip_ctx;
     /* Where the last gap began and ended; 0: there is none. */
     int64_t gone_us, resumed_us;
     off_t results_at; /* where to read on in results.jsonl */
@@ -1085,6 +1087,23 @@ history_read_plainly(struct history_reader *h)
     h->plain = true;
 }
 
+void
+history_leave_out_records(struct history_reader *h, history_skip *skip,
+                          void *ctx)
+{
+    h->skip = skip;
+    h->skip_ctx = ctx;
+}
+
+static bool
+is_skipped(struct history_reader *h, const struct record *r)
+{
+    if (h->skip == NULL || !h->skip(h->skip_ctx, r))
+        return false;
+    h->at.time_us = r->time_us;
+    return true;
+}
+
 static void
 forget_lent(struct history_reader *h)
 {
@@ -1137,18 +1156,20 @@ history_next(struct history_reader *h, struct history_fact *fact,
 
     if (rc != 0 || h->log == NULL)
         return rc;
-    switch (log_next(h->log, &r, &why)) {
-    case LOG_RECORD:
-        break;
-    case LOG_END:
-    case LOG_TORN:
-        forget_lent(h);
-        return 0;
-    case LOG_DAMAGED:
-        if (err != NULL)
-            *err = why;
-        return -1;
-    }
+    do {
+        switch (log_next(h->log, &r, &why)) {
+        case LOG_RECORD:
+            break;
+        case LOG_END:
+        case LOG_TORN:
+            forget_lent(h);
+            return 0;
+        case LOG_DAMAGED:
+            if (err != NULL)
+                *err = why;
+            return -1;
+        }
+    } while (is_skipped(h, &r));
     if (history_take(h, &r, err) != 0)
         return -1;
     h->at.segment = (int64_t)log_segment(h->log);

@@ -176,6 +176,11 @@ void history_leave_out(struct history_reader *h, unsigned kinds);
  * takes half the time. */
 void history_read_plainly(struct history_reader *h);
 
+/* Leaves out records that this is true of, as if they were not there. */
+typedef bool history_skip(void *ctx, const struct record *record);
+void history_leave_out_records(struct history_reader *h, history_skip *skip,
+                               void *ctx);
+
 /* 1: *fact is the next fact; 0: there are no more (a tail that is cut off may
  * still be completed); -1: the log is damaged (ERR_LOG), or out of memory.
  * Each record gives at least one fact. */

@@ -109,9 +109,7 @@ take_result(void *ctx, const struct result *item)
         map_get(&g->all->by_id, item->trial, strlen(item->trial));
 
     g->all->each(g->all->ctx, item);
-    if (number != UINT64_MAX && idset_add(&g->all->recorded, number) != 0)
-        no_room(g->all);
-    if (e == NULL && g->log->forgets && number != UINT64_MAX &&
+    if (e == NULL && g->all->results_alone && number != UINT64_MAX &&
         was_told(g, number, place)) {
         if (!idset_has(&g->all->over, number))
             g->all->done(g->all->ctx, number, item);
@@ -146,7 +144,7 @@ find_results(struct gathering *g, struct results *results, struct err *err)
 static uint64_t
 first_given(const struct resume_log *log)
 {
-    uint64_t first = log->given - 1, number; /* none: the highest there is */
+    uint64_t first = UINT64_MAX, number;
 
     for (const struct logged_trial *t = log->first; t != NULL; t = t->next)
         if (t->id != NULL && t->record != NULL &&
@@ -342,7 +340,7 @@ compare(const void *a, const void *b)
 
 int
 earlier_trials_gather(struct earlier_trials *all, struct results *results,
-                      struct resume_log *log, const char *folder,
+                      const struct resume_log *log, const char *folder,
                       uint64_t concurrency, struct err *err)
 {
     struct gathering g = {
@@ -352,8 +350,7 @@ earlier_trials_gather(struct earlier_trials *all, struct results *results,
     if (trials == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     find_folders(all, trials);
-    if (find_results(&g, results, err) != 0 ||
-        resume_log_regain(log, &all->recorded, folder, err) != 0) {
+    if (find_results(&g, results, err) != 0) {
         free(trials);
         return -1;
     }
@@ -379,7 +376,6 @@ earlier_trials_fini(struct earlier_trials *all)
     free(all->items);
     map_fini(&all->by_id);
     idset_fini(&all->over);
-    idset_fini(&all->recorded);
     *all = (struct earlier_trials){0};
 }
 

@@ -37,25 +37,24 @@ struct earlier_trial {
 typedef void earlier_trial_done(void *ctx, uint64_t number,
                                 const struct result *result);
 
-/* A zeroed one but for the first three is empty. */
+/* A zeroed one but for the first four is empty. */
 struct earlier_trials {
-    /* Of these nothing else is kept where the log forgets its ended trials
-     * (resume_log.h), but of those that have a folder in place. */
+    bool results_alone; /* of these nothing else is kept but of those that have
+                           a folder in place */
     earlier_trial_done *done;
     results_take *each; /* hears of all ends on record, in their order, first */
     void *ctx;
     struct earlier_trial **items; /* owned; by number, once gathered */
     size_t n, cap;
     struct map by_id;
-    struct idset over;     /* those that are done */
-    struct idset recorded; /* those whose ends are on record */
-    bool failed;           /* out of memory */
+    struct idset over; /* those that are done */
+    bool failed;       /* out of memory */
 };
 
 /* `folder` is the experiment's, which runs so many trials at a time; results
- * and log, which may be read anew, are borrowed until earlier_trials_fini(). */
+ * and log are borrowed until earlier_trials_fini(). */
 int earlier_trials_gather(struct earlier_trials *all, struct results *results,
-                          struct resume_log *log, const char *folder,
+                          const struct resume_log *log, const char *folder,
                           uint64_t concurrency, struct err *err);
 void earlier_trials_fini(struct earlier_trials *all);
 

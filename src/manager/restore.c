@@ -52,6 +52,7 @@
 struct restoring {
     struct manager *m;
     struct results *results;
+    struct results_numbers recorded;
     struct resume_log log;
     struct earlier_trials trials;
     struct packs *packs; /* where their files are */
@@ -390,7 +391,12 @@ read_witnesses(struct restoring *r, struct err *err)
     r->results = results_load(m->folder.path, RESULTS_NONE, err);
     if (r->results == NULL)
         return -1;
-    r->log.forgets = needs_results_alone(m);
+    r->trials.results_alone = needs_results_alone(m);
+    if (r->trials.results_alone) {
+        if (results_numbers(m->folder.path, &r->recorded, err) != 0)
+            return -1;
+        r->log.recorded = &r->recorded;
+    }
     if (resume_log_load(&r->log, m->folder.path, err) != 0 ||
         earlier_trials_gather(&r->trials, r->results, &r->log, m->folder.path,
                               m->scheduler.concurrency + m->scheduler.ahead,
@@ -530,6 +536,7 @@ restore(struct manager *m, struct err *err)
     }
     earlier_trials_fini(&r.trials);
     resume_log_fini(&r.log);
+    results_numbers_fini(&r.recorded);
     results_free(r.results);
     packs_free(r.packs);
     return rc;

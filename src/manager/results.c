@@ -363,9 +363,10 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     w->over = !w->take(w->ctx, &one);
 }
 
+/* Hands out the lines from there on, until *over. */
 static int
-walk_lines(struct walk *w, const char *folder, const char *name,
-           struct err *err)
+read_lines(const char *folder, const char *name, uint64_t from, tail_line *take,
+           void *ctx, const bool *over, struct err *err)
 {
     char *path = file_join(folder, name);
     struct tail tail;
@@ -374,13 +375,12 @@ walk_lines(struct walk *w, const char *folder, const char *name,
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     rc = tail_open(&tail, path, RESULT_LINE_MAX, err);
-    if (rc == 0 && w->at != NOT_THERE &&
-        lseek(tail.fd, (off_t)w->at, SEEK_SET) < 0)
+    if (rc == 0 && lseek(tail.fd, (off_t)from, SEEK_SET) < 0)
         rc = err_errno(err, ERR_SYSTEM, "%s: cannot read", path);
     if (rc == 0)
         do
-            rc = tail_drain(&tail, WALK_BYTES, take_line, w, err);
-        while (rc == 1 && !w->over);
+            rc = tail_drain(&tail, WALK_BYTES, take, ctx, err);
+        while (rc == 1 && !*over);
     tail_close(&tail); /* a line without its line end is not there yet */
     free(path);
     return rc < 0 ? -1 : 0;
@@ -389,13 +389,14 @@ walk_lines(struct walk *w, const char *folder, const char *name,
 static int
 walk(struct walk *w, const char *folder, struct err *err)
 {
-    int rc = walk_lines(w, folder, FOLDER_RESULTS, err);
+    int rc =
+        read_lines(folder, FOLDER_RESULTS, w->at, take_line, w, &w->over, err);
 
     if (w->counting != NULL)
         w->counting->counted = w->at;
     w->at = NOT_THERE;
     if (rc == 0 && !w->over) /* mostly there is none */
-        walk_lines(w, folder, FOLDER_INTERRUPTED, NULL);
+        read_lines(folder, FOLDER_INTERRUPTED, 0, take_line, w, &w->over, NULL);
     free(w->texts);
     return rc;
 }
@@ -418,6 +419,66 @@ results_walk_counting(struct results *r, results_take *take, void *ctx,
 
     r->damaged += w.damaged;
     return rc;
+}
+
+struct numbering {
+    struct results_numbers *out;
+    uint64_t newest[RESULTS_NEWEST][2]; /* a ring; numbers, and one */
+    size_t at;
+    bool failed;
+};
+
+/* Steps over a text, and a number and what ends it. */
+static bool
+step_over_number(const char **p, const char *lead, char mark, uint64_t *out)
+{
+    size_t len = strlen(lead), digits;
+
+    if (strncmp(*p, lead, len) != 0)
+        return false;
+    digits = strspn(*p + len, "0123456789");
+    if (!number_parse_u64(*p + len, digits, out) || *out > RESULTS_TRIAL_MAX ||
+        (*p)[len + digits] != mark)
+        return false;
+    *p += len + digits;
+    return true;
+}
+
+static void
+number_line(void *ctx, const char *line, size_t len, bool too_long)
+{
+    struct numbering *n = ctx;
+    uint64_t *slot = n->newest[n->at % RESULTS_NEWEST], trial, parameter;
+
+    if (len == 0 || too_long ||
+        !step_over_number(&line, "{\"trial\": \"", '"', &trial) ||
+        !step_over_number(&line, "\", \"parameter_id\": ", ',', &parameter))
+        return;
+    if (n->at++ >= RESULTS_NEWEST &&
+        (idset_add(&n->out->trials, slot[0]) != 0 ||
+         idset_add(&n->out->parameters, slot[1]) != 0))
+        n->failed = true;
+    slot[0] = trial;
+    slot[1] = parameter;
+}
+
+int
+results_numbers(const char *folder, struct results_numbers *out,
+                struct err *err)
+{
+    struct numbering n = {.out = out};
+
+    if (read_lines(folder, FOLDER_RESULTS, 0, number_line, &n, &n.failed,
+                   err) != 0)
+        return -1;
+    return n.failed ? err_set(err, ERR_MEMORY, "out of memory") : 0;
+}
+
+void
+results_numbers_fini(struct results_numbers *n)
+{
+    idset_fini(&n->trials);
+    idset_fini(&n->parameters);
 }
 
 struct finding {

@@ -122,6 +122,18 @@ int results_walk(const struct results *r, results_take *take, void *ctx,
 int results_walk_counting(struct results *r, results_take *take, void *ctx,
                           struct err *err);
 
+#define RESULTS_NEWEST 1024
+
+/* What results.jsonl has ends of, but for the newest RESULTS_NEWEST lines, and
+ * for lines that are written in another way than the manager's: the trials, and
+ * the ids of their parameters, where these are numbers. */
+struct results_numbers {
+    struct idset trials, parameters;
+};
+int results_numbers(const char *folder, struct results_numbers *out,
+                    struct err *err);
+void results_numbers_fini(struct results_numbers *n);
+
 /* Finds what is on record of a trial: its end, else its interruption.  True:
  * *out is to be freed by result_fini(). */
 bool results_find(const char *folder, uint64_t trial, struct result *out);

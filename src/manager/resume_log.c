@@ -9,7 +9,6 @@
 #include "log/record.h"
 #include "manager/results.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,16 +59,6 @@ add_trial(struct resume_log *log, const char *parameter_id)
     *(log->last != NULL ? &log->last->next : &log->first) = t;
     log->last = t;
     return t;
-}
-
-static void
-forget_trial(struct resume_log *log, struct logged_trial *t)
-{
-    *(t->previous != NULL ? &t->previous->next : &log->first) = t->next;
-    *(t->next != NULL ? &t->next->previous : &log->last) = t->previous;
-    map_remove(&log->by_parameter, t->parameter_id, strlen(t->parameter_id));
-    map_remove(&log->by_id, t->id, strlen(t->id));
-    logged_trial_free(t);
 }
 
 static struct logged_trial *
@@ -213,23 +202,6 @@ add_metric(struct resume_log *log, const struct history_fact *f)
     }
 }
 
-/* Has a trial that ended be kept, and the one that was longest so forgotten. */
-static void
-keep_ended(struct resume_log *log, struct logged_trial *t)
-{
-    struct logged_trial **kept = &log->kept[log->n_kept++ % RESUME_LOG_KEPT];
-    uint64_t number;
-
-    if (*kept != NULL) {
-        number_parse_u64((*kept)->id, strlen((*kept)->id), &number);
-        if ((*kept)->record != NULL &&
-            (log->given == 0 || number < log->given - 1))
-            log->given = number + 1;
-        forget_trial(log, *kept);
-    }
-    *kept = t;
-}
-
 static void
 add_end(struct resume_log *log, const struct history_fact *f)
 {
@@ -244,9 +216,6 @@ add_end(struct resume_log *log, const struct history_fact *f)
     if (t == NULL || !number_parse_u64(t->id, strlen(t->id), &number) ||
         number > RESULTS_TRIAL_MAX)
         return;
-    if (log->forgets && !idset_has(&log->ended, number) &&
-        (t->added || t->record != NULL))
-        keep_ended(log, t);
     if (idset_add(&log->ended, number) != 0)
         log->failed = true;
 }
@@ -316,6 +285,58 @@ resume_log_add(struct resume_log *log, const struct history_fact *f)
     }
 }
 
+/* Reads "NUMBER" up to its end mark, as a manager writes it. */
+static bool
+read_number(const char *at, const char *end, char mark, uint64_t *out)
+{
+    const char *to = memchr(at, mark, (size_t)(end - at));
+
+    return to != NULL && number_parse_u64(at, (size_t)(to - at), out) &&
+           *out <= RESULTS_TRIAL_MAX;
+}
+
+/* Whether a record tells of a trial that is recorded, or suggests what one ran,
+ * as we write it; its end is taken. */
+static bool
+is_recorded(void *ctx, const struct record *r)
+{
+    static const char id[] = "TR{\"parameter_id\": ",
+                      job[] = "\"trial_job_id\": \"";
+    const size_t id_len = sizeof id - 1, job_len = sizeof job - 1;
+    struct resume_log *log = ctx;
+    const char *p = r->payload, *end = p + r->len, *at;
+    uint64_t number;
+
+    if (r->kind == RECORD_TUNER)
+        return r->len > id_len && memcmp(p, id, id_len) == 0 &&
+               read_number(p + id_len, end, ',', &number) &&
+               idset_has(&log->recorded->parameters, number);
+    if (r->kind != RECORD_IN || r->len < CODE_SIZE + 1 ||
+        (memcmp(p, "ME", CODE_SIZE) != 0 && memcmp(p, "NT", CODE_SIZE) != 0 &&
+         memcmp(p, "EN", CODE_SIZE) != 0))
+        return false;
+    at = memmem(p, r->len, job, job_len);
+    if (at == NULL || !read_number(at + job_len, end, '"', &number) ||
+        !idset_has(&log->recorded->trials, number))
+        return false;
+    log->any = true;
+    if (p[0] == 'E' && idset_add(&log->ended, number) != 0)
+        log->failed = true;
+    return true;
+}
+
+/* Whether the log lacks the end of a trial that is recorded. */
+static bool
+lacks_end(const struct resume_log *log)
+{
+    const struct idset *all = &log->recorded->trials;
+
+    for (uint64_t n = 0; n < all->n_words * 64; n++)
+        if (idset_has(all, n) && !idset_has(&log->ended, n))
+            return true;
+    return false;
+}
+
 int
 resume_log_load(struct resume_log *log, const char *folder, struct err *err)
 {
@@ -325,27 +346,16 @@ resume_log_load(struct resume_log *log, const char *folder, struct err *err)
 
     if (h != NULL)
         history_read_plainly(h);
+    if (h != NULL && log->recorded != NULL)
+        history_leave_out_records(h, is_recorded, log);
     while (rc == 1 && (rc = history_next(h, &fact, err)) == 1)
         resume_log_add(log, &fact);
     history_close(h);
-    return rc == 0 && log->failed ? err_set(err, ERR_MEMORY, "out of memory")
-                                  : rc;
-}
-
-int
-resume_log_regain(struct resume_log *log, const struct idset *recorded,
-                  const char *folder, struct err *err)
-{
-    char id[24];
-
-    for (uint64_t n = 0; log->forgets && n < log->ended.n_words * 64; n++) {
-        if (!idset_has(&log->ended, n) || idset_has(recorded, n))
-            continue;
-        snprintf(id, sizeof id, "%05llu", (unsigned long long)n);
-        if (map_get(&log->by_id, id, strlen(id)) == NULL) {
-            resume_log_fini(log);
-            return resume_log_load(log, folder, err);
-        }
-    }
-    return 0;
+    if (rc == 0 && log->failed)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (rc != 0 || log->recorded == NULL ||
+        !(log->front_dropped || lacks_end(log)))
+        return rc;
+    resume_log_fini(log); /* what was left out is needed */
+    return resume_log_load(log, folder, err);
 }

@@ -15,6 +15,7 @@
 
 struct err;
 struct history_fact;
+struct results_numbers;
 
 /* The status in the NT `exited` of an attempt that was interrupted, when all
  * that it had reported was sent. */
@@ -41,18 +42,14 @@ struct logged_trial {
     struct logged_trial *previous, *next;
 };
 
-#define RESUME_LOG_KEPT 1024
-
 struct resume_log {
-    /* To be set before: of trials whose ends came, but for the newest
-     * RESUME_LOG_KEPT, all else is forgotten if the log has their parameters,
-     * so that memory is bounded by the trials that live. */
-    bool forgets;
-    struct logged_trial *kept[RESUME_LOG_KEPT]; /* those, in a ring; or NULL */
-    size_t n_kept;
-    struct idset ended; /* trials whose ends came, by number */
-    uint64_t given;     /* the lowest number of one that was forgotten and had a
-                           TR, and one; 0: there is none */
+    /* To be set before: trials whose ends are known otherwise, by number, and
+     * the ids of their parameters.  Of these nothing but their ends is read,
+     * which saves most of the time, and memory is bounded by the other trials;
+     * where one has no end in the log, or its front was dropped, all is.  NULL:
+     * there are none. */
+    const struct results_numbers *recorded;
+    struct idset ended;                /* trials whose ends came, by number */
     struct logged_trial *first, *last; /* in the order of the records */
     struct map by_parameter;           /* JSON text -> logged_trial */
     struct map by_id;
@@ -82,11 +79,6 @@ int resume_log_load(struct resume_log *log, const char *folder,
 
 /* Takes the next fact of the log. */
 void resume_log_add(struct resume_log *log, const struct history_fact *fact);
-
-/* Where the log has forgotten a trial whose end is not in `recorded`: reads it
- * once more, and forgets nothing. */
-int resume_log_regain(struct resume_log *log, const struct idset *recorded,
-                      const char *folder, struct err *err);
 
 /* Whether the log knows, by TR or AD, the parameters with this id (JSON
  * text). */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "t.h"
 
+#include "core/buf.h"
+#include "core/file.h"
 #include "history/history.h"
+#include "manager/results.h"
 #include "manager/resume_log.h"
 #include "log/record.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The history of this test's records. */
@@ -251,41 +253,48 @@ TEST(manager_past_knows_that_the_last_attempt_was_interrupted)
 }
 
 static void
-add_ended(struct resume_log *p, int i)
+write_log(const char *const *records, size_t n)
 {
-    char text[200];
+    struct buf b;
 
-    snprintf(text, sizeof text, "TR{\"parameter_id\": %d, \"parameters\": {}}",
-             i);
-    add(p, RECORD_TUNER, text);
-    snprintf(text, sizeof text,
-             "NT{\"event\": \"started\", \"trial_job_id\": \"%05d\", "
-             "\"parameter_id\": %d, \"attempt\": 0}",
-             i, i);
-    add(p, RECORD_IN, text);
-    snprintf(text, sizeof text,
-             "EN{\"trial_job_id\": \"%05d\", \"event\": \"SUCCEEDED\", "
-             "\"hyper_params\": \"{}\"}",
-             i);
-    add(p, RECORD_IN, text);
-    add(p, RECORD_IN, text); /* once more, as after a crash */
+    buf_init(&b, 1 << 16);
+    record_write_version(&b);
+    record_encode(&b, RECORD_HEAD, 0, 1, "{}", 2);
+    for (size_t i = 0; i < n; i++)
+        record_encode(&b, records[i][0] == 'T' ? RECORD_TUNER : RECORD_IN,
+                      i + 1, 1, records[i], strlen(records[i]));
+    CHECK_EQ(file_write("command.log", b.data, b.len, NULL), 0);
+    buf_fini(&b);
 }
 
-/* Of those that ended the newest alone are kept. */
-TEST(manager_past_forgets_what_has_ended)
+/* Of trials that are recorded no more is read than their ends; where one has
+ * none, all is. */
+TEST(manager_past_leaves_out_what_is_recorded)
 {
-    struct resume_log p = {.forgets = true};
+    static const char *const records[] = {
+        "TR{\"parameter_id\": 7, \"parameters\": {}}",
+        "NT{\"event\": \"started\", \"trial_job_id\": \"00003\", "
+        "\"parameter_id\": 7, \"attempt\": 0}",
+        "TR{\"parameter_id\": 8, \"parameters\": {}}",
+        "NT{\"event\": \"started\", \"trial_job_id\": \"00004\", "
+        "\"parameter_id\": 8, \"attempt\": 0}",
+        "EN{\"trial_job_id\": \"00003\", \"event\": \"SUCCEEDED\", "
+        "\"hyper_params\": \"{}\"}",
+    };
+    struct results_numbers recorded = {{0}, {0}};
 
-    add(&p, RECORD_TUNER, TR_7);
-    add(&p, RECORD_IN, NT_7);
-    for (int i = 20; i < RESUME_LOG_KEPT + 22; i++)
-        add_ended(&p, i);
-    CHECK(find(&p, "00003") != NULL && p.first == find(&p, "00003"));
-    CHECK(find(&p, "00020") == NULL && find(&p, "00021") == NULL);
-    CHECK(!resume_log_gave(&p, "21") && resume_log_gave(&p, "22"));
-    CHECK(find(&p, "00022") != NULL && p.first->next == find(&p, "00022"));
-    CHECK(idset_has(&p.ended, 20) && idset_has(&p.ended, 22));
-    CHECK(!idset_has(&p.ended, 3));
-    CHECK_EQ(p.given, 21); /* and one */
-    forget(&p);
+    CHECK_EQ(idset_add(&recorded.trials, 3), 0);
+    CHECK_EQ(idset_add(&recorded.parameters, 7), 0);
+    for (int lacks = 0; lacks < 2; lacks++) {
+        struct resume_log p = {.recorded = &recorded};
+
+        write_log(records, 5 - (size_t)lacks);
+        CHECK_EQ(resume_log_load(&p, ".", NULL), 0);
+        CHECK_EQ(find(&p, "00003") != NULL, lacks);
+        CHECK_EQ(resume_log_gave(&p, "7"), lacks);
+        CHECK_EQ(idset_has(&p.ended, 3), !lacks);
+        CHECK(find(&p, "00004") != NULL && resume_log_gave(&p, "8"));
+        resume_log_fini(&p);
+    }
+    results_numbers_fini(&recorded);
 }
