@@ -237,6 +237,16 @@ add_record(struct resume_log *log, const struct record *r)
         log->imports++;
 }
 
+/* Whether a trial that is recorded ran these parameters. */
+static bool
+has_run(const struct resume_log *log, const char *id)
+{
+    uint64_t number;
+
+    return log->recorded != NULL && number_parse_u64(id, strlen(id), &number) &&
+           idset_has(&log->recorded->parameters, number);
+}
+
 void
 resume_log_add(struct resume_log *log, const struct history_fact *f)
 {
@@ -253,7 +263,8 @@ resume_log_add(struct resume_log *log, const struct history_fact *f)
             set_text(log, &t->record, f->payload, f->len);
         break;
     case HISTORY_ADDED:
-        t = get_trial(log, f->suggestion->id);
+        t = has_run(log, f->suggestion->id) ? NULL
+                                            : get_trial(log, f->suggestion->id);
         if (t != NULL) {
             t->added = true;
             keep_added(log, t, f->object);
