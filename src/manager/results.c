@@ -451,8 +451,14 @@ number_line(void *ctx, const char *line, size_t len, bool too_long)
     uint64_t *slot = n->newest[n->at % RESULTS_NEWEST], trial, parameter;
 
     if (len == 0 || too_long ||
-        !step_over_number(&line, "{\"trial\": \"", '"', &trial) ||
-        !step_over_number(&line, "\", \"parameter_id\": ", ',', &parameter))
+        !step_over_number(&line,
+                          "{\"trial\""
+                          ": \"",
+                          '"', &trial) ||
+        !step_over_number(&line,
+                          "\", \"parameter_id\""
+                          ": ",
+                          ',', &parameter))
         return;
     if (n->at++ >= RESULTS_NEWEST &&
         (idset_add(&n->out->trials, slot[0]) != 0 ||

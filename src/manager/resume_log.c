@@ -311,8 +311,10 @@ read_number(const char *at, const char *end, char mark, uint64_t *out)
 static bool
 is_recorded(void *ctx, const struct record *r)
 {
-    static const char id[] = "TR{\"parameter_id\": ",
-                      job[] = "\"trial_job_id\": \"";
+    static const char id[] = "TR{\"parameter_id\""
+                             ": ",
+                      job[] = "\"trial_job_id\""
+                              ": \"";
     const size_t id_len = sizeof id - 1, job_len = sizeof job - 1;
     struct resume_log *log = ctx;
     const char *p = r->payload, *end = p + r->len, *at;
