@@ -1396,7 +1396,7 @@ tell_why(const struct slurm_run *run, const char *said, char *out, size_t size)
     bool reason =
         known && run->reason[0] != '\0' && strcmp(run->reason, "None") != 0;
 
-    snprintf(out, size, "job %.30s%s%.40s: %.31s%s%.60s%s%.80s", run->id,
+    snprintf(out, size, "job %.30s%s%.40s: %.31s%s%.40s%s%.100s", run->id,
              run->node[0] != '\0' ? " on " : "", run->node,
              known ? run->state : "ended", reason ? " " : "",
              reason ? run->reason : "", said[0] != '\0' ? ": " : "", said);
