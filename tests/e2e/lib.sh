@@ -12,7 +12,7 @@ clean() {
     for one in /proc/[0-9]*; do
         case $one:$(readlink "$one/cwd") in
         "/proc/$$":*) ;;
-        *:"$work"/*) kill -KILL "${one#/proc/}" ;;
+        *:"$work" | *:"$work"/*) kill -KILL "${one#/proc/}" ;;
         esac
     done 2> /dev/null
     rm -rf "$work"
@@ -41,7 +41,31 @@ check() {
     cd "$work" || exit 1
 }
 
-finish() { [ "$failures" = 0 ]; exit; }
+# beside NAME FUNCTION: check, side by side with others, some at a time; what
+# they said comes with await_all.
+beside=
+beside() {
+    if [ ! -p "$work/turns" ]; then
+        mkfifo "$work/turns" && exec 9<> "$work/turns" &&
+            printf '\n\n\n\n\n\n' >&9
+    fi
+    (
+        read -r _ <&9
+        (check "$@") 9>&-
+        echo >&9
+    ) > "$work/$2.said" 2>&1 &
+    beside="$beside $!:$work/$2.said"
+}
+await_all() {
+    for one in $beside; do
+        wait "${one%%:*}"
+        cat "${one#*:}"
+        grep -qE '^(ok|skipped) ' "${one#*:}" || failures=$((failures + 1))
+    done
+    beside=
+}
+
+finish() { await_all; [ "$failures" = 0 ]; exit; }
 
 fail() { echo "$*"; return 1; }
 

@@ -14,10 +14,10 @@ fi
 cd "$work" && PATH=$PATH:/usr/sbin:/sbin || exit 1
 trap 'slurm_end; clean' EXIT
 mode=${mode:-jobs}
-# check_jobs, check_pilots NAME FUNCTION: where trials are these.
-check_jobs() { [ $mode != jobs ] || check "$@"; }
-check_pilots() { [ $mode != pilots ] || check "$@"; }
-slurm_begin 4 'SlurmdTimeout=5' 'MaxArraySize=4' \
+# Where trials are these.
+in_jobs() { [ $mode != jobs ] || "$@"; }
+in_pilots() { [ $mode != pilots ] || "$@"; }
+slurm_begin 4 'MaxArraySize=4' \
     PreemptType=preempt/partition_prio PreemptMode=CANCEL \
     'PartitionName=high Nodes=ALL PriorityTier=9 State=UP' ||
     { echo "FAILED slurm comes up"; exit 1; }
@@ -40,15 +40,91 @@ slurm() {
 # is anything kept of jobs.
 is_over() {
     for _ in $(seq 3000); do
-        left=$(squeue -h -r -o '%j %T' | grep "^${dir##*/}\.")
+        left=$(in_queue)
         [ -n "$left" ] || break
         sleep 0.02
     done
     [ -z "$left" ] || fail "in the queue: $left" || return
     [ -z "$(ls "$dir/jobs")" ] || fail "kept: $(ls "$dir/jobs")"
 }
-# in_queue STATE: the jobs that are in it.
-in_queue() { squeue -h -r -o '%j|%i|%T|%r' | grep "^e-.*$1"; }
+# in_queue [STATE]: this folder's jobs that are in it.
+in_queue() { squeue -h -r -o '%o|%i|%T|%r' | grep "^$PWD/.*${1:-}"; }
+
+# ---- what waits longest is first ----
+
+# Jobs come to their time limits, which Slurm looks at every half a minute.
+time_limit() {
+    slurm ', extra: [--nodelist=n1]' 'maxTrialNumber: 1' << 'E'
+cd "$TUNEPIPE_TRIAL_DIR" || exit
+[ -z "$TUNEPIPE_RESTORE_DIR" ] ||
+    exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
+echo 5 > at
+tunepipe trial report --checkpoint at 1
+until scontrol update "JobId=$SLURM_JOB_ID" EndTime=now; do sleep 0.02; done
+exec sleep 1000
+E
+    run 0 && is_over && has out 'trial 00000 interrupted: job' &&
+        has "$dir/results.jsonl" '"value": 5.0' || return 1
+    [ $mode = pilots ] || grep -q ': TIMEOUT TimeLimit: \|TO TIME LIMIT' out
+}
+beside "a time limit" time_limit
+longest=$beside beside=
+
+# No time to save, nor for the wrapper to tell.
+killed() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+[ ! -e "$HERE/begun" ] || exec tunepipe trial report --final 1
+echo > "$HERE/begun"
+scancel --signal=KILL --batch "$SLURM_JOB_ID"
+exec sleep 1000
+E
+    run 0 && is_over && has out '; started again'
+}
+beside "a job is killed" killed
+
+# A whole pilot stands still, and what it had begins elsewhere once its job has
+# ended: a frozen trial does nothing any more.
+frozen() {
+    slurm ', agentTimeout: 3s' 'maxTrialNumber: 1' << 'E'
+echo x >> "$HERE/begun"
+[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
+echo $$ > "$HERE/frozen"
+kill -STOP $(pgrep -f "^[^ ]*tunepipe agent --folder $TUNEPIPE_EXPERIMENT_DIR")
+exec sleep 1000
+E
+    run 0 && is_over && has err 'agent 0: it does not answer' &&
+        has out 'trial 00000 interrupted: ' && ! kill -0 "$(cat frozen)" 2>&-
+}
+in_pilots beside "an agent is frozen" frozen
+
+# No agent comes up: it is said, and with what Slurm says.
+no_agent() {
+    printf '%s\n' '#!/bin/sh' 'echo "no licence here" >&2; exit 3' '{command}' > job.sh
+    slurm ', script: job.sh' 'maxTrialNumber: 1' 'placeTimeout: 2s' << 'E'
+E
+    run 1 && has err 'no licence here' &&
+        has "$dir/jobs/pilots/0/stderr" 'no licence here' &&
+        has "$dir/results.jsonl" 'no licence here'
+}
+in_pilots beside "an agent does not come up" no_agent
+
+# Nobody comes: trials end, and the job with them.
+abandoned() {
+    slurm ', agentTimeout: 3s' 'maxTrialNumber: 1' << 'E'
+echo x >> "$HERE/begun"
+[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
+kill -KILL "$(cat "$HERE/pid")"
+exec sleep 1000
+E
+    run 137
+    until [ -e "$dir/trials/00000/exit" ] && [ -z "$(in_queue RUNNING)" ]; do
+        sleep 0.05
+    done
+    resume 0 && is_over && [ "$(wc -l < begun)" = 2 ]
+}
+in_pilots beside "no manager comes" abandoned
+
+# ---- trials as jobs, or on agents ----
 
 jobs() {
     slurm ', partition: main, cpusPerTask: 1' 'trialConcurrency: 3' \
@@ -73,7 +149,7 @@ jq_values() {
     sed -n 's/.*"value": \([0-9]*\)\.0,.*/\1/p' "$dir/results.jsonl" |
         sort | tr '\n' ' '
 }
-check "jobs" jobs
+beside "jobs" jobs
 
 # What stands in shells between quotes reaches the trial as it is.
 quotes() {
@@ -86,7 +162,7 @@ E
     printf 'it'\''s $(x) \\ "\\n"\r\n' | cmp - "$dir/trials/00000/text" ||
         fail "$(cat "$dir/trials/00000/text")"
 }
-check "parameters in quotes" quotes
+beside "parameters in quotes" quotes
 
 # Slurm here takes no arrays of more than four: fewer are submitted together.
 arrays() {
@@ -97,7 +173,7 @@ E
     run 0 && is_over && has err 'Invalid job array specification' || return 1
     grep -q . "$dir"/trials/*/array || fail "no arrays at all"
 }
-check "arrays" arrays
+beside "arrays" arrays
 
 # What scancel cannot do for want of a controller it does later.
 cancelled_late() {
@@ -114,7 +190,7 @@ E
     PATH=$PWD/path:$PATH run 1 && is_over && [ -e failed ] &&
         terminated "$dir/trials/00000"
 }
-check_jobs "a trial is stopped late" cancelled_late
+in_jobs beside "a trial is stopped late" cancelled_late
 
 # The assessor's word, and the user's, reach a node by Slurm.
 stopped() {
@@ -129,7 +205,7 @@ E
     [ "$(grep -c '"status": "stopped"' "$dir/results.jsonl")" = 4 ] ||
         fail "$(cat "$dir/results.jsonl")"
 }
-check "a trial is stopped" stopped
+beside "a trial is stopped" stopped
 
 # An answer reaches the trial that waits for it, through its wrapper.
 answered() {
@@ -143,7 +219,7 @@ E
     [ "$(cat "$dir"/trials/*/how | uniq)" = "7 at 2" ] ||
         fail "$(cat "$dir"/trials/*/how)"
 }
-check "an answer" answered
+beside "an answer" answered
 
 # In lock step the table is the one that this machine alone has.
 lockstep() {
@@ -162,9 +238,11 @@ table() {
     "$T" show --json "$dir" | sed 's/"\(duration_s\|place\|queued_s\)": [^,]*, //g; s/}, {/},\n{/g' |
         sed 's/^.*"trials": \[//; s/\].*//'
 }
-check "lock step" lockstep
+beside "lock step" lockstep
 
 # Whoever cancels a job interrupts its trial, which goes on from its checkpoint.
+# Why a job has ended its state tells, or the words that its node had for it,
+# where that is known before.
 cancelled() {
     slurm '' 'maxTrialNumber: 1' << 'E'
 cd "$TUNEPIPE_TRIAL_DIR" || exit
@@ -178,11 +256,11 @@ scancel "$SLURM_JOB_ID"
 exec sleep 1000
 E
     run 0 && is_over || return 1
-    has out ': CANCELLED: ' && has out '; started again' &&
+    has out ' CANCELLED' && has out '; started again' &&
         has "$dir/results.jsonl" '"status": "succeeded", "value": 42.0' &&
         has "$dir/results.jsonl" '"attempt": 1'
 }
-check "a job is cancelled" cancelled
+beside "a job is cancelled" cancelled
 
 # Word of a time limit that is near: the trial has the time to save.
 soon() {
@@ -199,19 +277,7 @@ E
     run 0 && is_over &&
         has "$dir/results.jsonl" '"status": "succeeded", "value": 43.0'
 }
-check "word of a time limit" soon
-
-# No time to save, nor for the wrapper to tell.
-killed() {
-    slurm '' 'maxTrialNumber: 1' << 'E'
-[ ! -e "$HERE/begun" ] || exec tunepipe trial report --final 1
-echo > "$HERE/begun"
-scancel --signal=KILL --batch "$SLURM_JOB_ID"
-exec sleep 1000
-E
-    run 0 && is_over && has out '; started again'
-}
-check "a job is killed" killed
+beside "word of a time limit" soon
 
 # So is one whose preparation was.
 prepared() {
@@ -224,10 +290,10 @@ echo x >> "$HERE/begun"
 scancel "$SLURM_JOB_ID"
 exec sleep 1000
 E
-    run 0 && is_over && has out ': CANCELLED: ' && has out '; started again' &&
+    run 0 && is_over && has out ' CANCELLED' && has out '; started again' &&
         has "$dir/results.jsonl" '"value": 5.0'
 }
-check "a preparation is cancelled" prepared
+beside "a preparation is cancelled" prepared
 
 often() {
     slurm ', interruptionRetry: 2' 'maxTrialNumber: 1' << 'E'
@@ -240,7 +306,7 @@ E
     has "$dir/results.jsonl" '"status": "lost"' &&
         has "$dir/results.jsonl" 'CANCELLED'
 }
-check "interrupted too often" often
+beside "interrupted too often" often
 
 # An administrator has it begin again; only another attempt does.
 requeued() {
@@ -253,7 +319,7 @@ E
     run 0 && is_over && has out 'trial 00000 interrupted: job' &&
         has "$dir/results.jsonl" '"value": 7.0'
 }
-check "a job is put back into the queue" requeued
+beside "a job is put back into the queue" requeued
 
 # The same, and begun again, between two looks, of one that could not tell.
 unseen_requeue() {
@@ -264,27 +330,33 @@ setsid sh -c 'kill -KILL "$1" "$2"; echo "$SLURM_JOB_ID" > "$HERE/id"' - \
     "$(sh "$STEPD")" "$(sh "$STEPD" wrapper)" &
 exec sleep 1000
 E
+    # No look sees its end, nor the requeue.
     mkdir path && cat > path/squeue << E
 #!/bin/sh
-$(command -v squeue) "\$@" | sed 's/|PENDING|/|RUNNING|/'
+$(command -v squeue) "\$@" | sed 's/|\(PENDING\|FAILED\)|/|RUNNING|/'
 E
     chmod +x path/squeue
-    # Begun again at once, not in two minutes; the requeue's end may undo that.
-    (meanwhile '[ -e id ] && scontrol requeue "$(cat id)"' &&
-        meanwhile 'scontrol update "JobId=$(cat id)" StartTime=now
+    # Begun again soon, not in two minutes, which the requeue's end may undo; nor
+    # at once, as its node would take it for one that it has been told to end.
+    (meanwhile '[ -s id ] && scontrol requeue "$(cat id)"' &&
+        soon=$(date -d '3 seconds' +%FT%T) &&
+        meanwhile 'scontrol update "JobId=$(cat id)" "StartTime=$soon"
             grep -q "started again" out') > said 2>&1 &
     PATH=$PWD/path:$PATH run 0 && is_over &&
         has out ': COMPLETED: put back into the queue; started again' &&
         has "$dir/results.jsonl" '"value": 7.0'
 }
-check_jobs "a job that was put back unseen" unseen_requeue
+in_jobs beside "a job that was put back unseen" unseen_requeue
 
 # The manager is killed while one trial runs and others are queued: its jobs go
 # on, and the next manager takes them up.
 adopted() {
     slurm ', extra: [--exclusive]' 'trialConcurrency: 6' 'maxTrialNumber: 6' << 'E'
 echo x >> "$HERE/begun.$TUNEPIPE_TRIAL_ID"
-[ -e "$HERE/killed" ] || { echo > "$HERE/killed"; kill -KILL "$(cat "$HERE/pid")"; }
+if mkdir "$HERE/killed" 2>&-; then
+    until squeue -h -t PENDING -o %o | grep "^$HERE/"; do sleep 0.02; done
+    kill -KILL "$(cat "$HERE/pid")"
+fi
 until [ -e "$HERE/go" ]; do sleep 0.05; done
 tunepipe trial report --final 1
 E
@@ -295,7 +367,7 @@ E
     has out ' adopted, 0 started again' || return 1
     [ "$(cat begun.* | wc -l)" = 6 ] || fail "$(wc -l begun.*)"
 }
-check "a manager is killed" adopted
+beside "a manager is killed" adopted
 
 # Between sbatch and the note of what it said: the job is found, and not another
 # one of its name.
@@ -312,7 +384,7 @@ E
     resume 0 && is_over && has out '1 adopted, 0 started again' &&
         [ "$(wc -l < begun)" = 1 ]
 }
-check "a job nobody noted" unnoted
+beside "a job nobody noted" unnoted
 
 # Its sbatch lives on, and submits when the next manager has come: such a job
 # begins nothing, and leaves nothing.
@@ -335,19 +407,7 @@ E
     PATH=$PWD/bin:$PATH run 137
     resume 0 && is_over && [ "$(wc -l < begun)" = 2 ]
 }
-check "a job that is submitted late" submitted_late
-
-# No node takes jobs for now.  They are drained, as one that is down comes back
-# when it says something the next time.
-down() {
-    slurm '' 'maxTrialNumber: 1' << 'E'
-tunepipe trial report --final 1
-E
-    scontrol update NodeName=ALL State=DRAIN Reason=test || return
-    (meanwhile 'in_queue PENDING'; scontrol update NodeName=ALL State=RESUME) > said 2>&1 &
-    run 0 && is_over && has err 'no node takes such jobs now'
-}
-check "no node takes jobs now" down
+beside "a job that is submitted late" submitted_late
 
 # Ctrl-C, a log-out, a reboot of the login node: the jobs go on.
 left() {
@@ -362,7 +422,7 @@ E
     echo > go
     resume 0 && is_over && [ "$(wc -l < begun)" = 2 ]
 }
-check "a manager is told to stop" left
+beside "a manager is told to stop" left
 
 # Who tells an experiment to stop means its jobs, too.
 told_to_stop() {
@@ -374,105 +434,7 @@ E
         "$T" stop tunepipe-experiments/*) > said 2>&1 &
     run 1 && is_over
 }
-check "an experiment is told to stop" told_to_stop
-
-# A job of a partition that comes first takes its node.
-preempted() {
-    slurm ', partition: main' 'maxTrialNumber: 1' << 'E'
-cd "$TUNEPIPE_TRIAL_DIR" || exit
-[ -z "$TUNEPIPE_RESTORE_DIR" ] ||
-    exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
-echo 6 > at
-tunepipe trial report --checkpoint at 1
-sbatch -p high --exclusive -w "$SLURMD_NODENAME" -o /dev/null --wrap=true
-exec sleep 1000
-E
-    run 0 && is_over && has out ': PREEMPTED: ' &&
-        has "$dir/results.jsonl" '"status": "succeeded", "value": 6.0'
-}
-check "a job is preempted" preempted
-
-# slurmd and slurmstepd of one trial die: Slurm sees that after some seconds.
-# What was saved and told counts, and what such a copy saves later does not.
-# Meanwhile another one comes to its time limit, which is looked at as rarely.
-node_dies() {
-    slurm ', extra: [--exclusive], cpusPerTask: 4' 'maxTrialNumber: 2' 'trialConcurrency: 2' << 'E'
-cd "$TUNEPIPE_TRIAL_DIR" || exit
-[ -z "$TUNEPIPE_RESTORE_DIR" ] ||
-    exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
-if [ "$TUNEPIPE_TRIAL_ID" = 00001 ]; then
-    echo 5 > at
-    tunepipe trial report --checkpoint at 1
-    scontrol update "JobId=$SLURM_JOB_ID" EndTime=now
-    exec sleep 1000
-fi
-echo 8 > at
-tunepipe trial report --checkpoint at 1
-until [ -e "$TUNEPIPE_CHECKPOINT_DIR/../steps.1" ]; do sleep 0.02; done
-mkdir "$TUNEPIPE_CHECKPOINT_DIR/../2" && echo 9 > "$TUNEPIPE_CHECKPOINT_DIR/../2/at"
-echo "$SLURMD_NODENAME" > "$HERE/node"
-kill -KILL "$(cat "$CLUSTER/run/$SLURMD_NODENAME.pid")" "$(sh "$STEPD")"
-exec sleep 1000
-E
-    CLUSTER=$cluster run 0 || return 1
-    is_over && has out 'trial 00000 interrupted: job' &&
-        has "$dir/results.jsonl" '"value": 8.0' &&
-        has "$dir/results.jsonl" '"value": 5.0' || return 1
-    [ $mode = pilots ] || has out ': TIMEOUT TimeLimit: ' || return 1
-    slurm_node "$(cat node)"
-}
-check "a node dies, a time limit" node_dies
-
-# Trials fail on one node, and nowhere else: it is left out, jobs that are queued
-# included, until it is taken back.
-left_out() {
-    slurm ', extra: [--exclusive]' 'trialConcurrency: 4' 'maxTrialNumber: 8' << 'E'
-if [ "$SLURMD_NODENAME" = n3 ]; then
-    until grep -q succeeded "$TUNEPIPE_EXPERIMENT_DIR/results.jsonl"; do sleep 0.02; done
-    [ -e "$HERE/mended" ] || exit 1
-    echo > "$HERE/on_n3"
-elif ! mkdir "$HERE/first" 2>&-; then
-    until [ -e "$HERE/on_n3" ]; do sleep 0.02; done
-fi
-tunepipe trial report --final 1
-E
-    (meanwhile 'grep -q "left out: n3" err' &&
-        meanwhile 'squeue -h -t PENDING -o %i | grep -q .' &&
-        "$T" status tunepipe-experiments/* && echo > mended &&
-        cat tunepipe-experiments/*/machines.json &&
-        ! "$T" machine retry n33 tunepipe-experiments/* &&
-        "$T" machine retry n3 tunepipe-experiments/*) > said 2>&1 &
-    run 0 && is_over || return 1
-    [ "$(grep -c '"status": "failed"' "$dir/results.jsonl")" = 3 ] ||
-        fail "$(cat "$dir/results.jsonl")" || return 1
-    has err 'left out: n3 (3 failures in a row); tunepipe machine retry n3' &&
-        has out 'taken back: n3' &&
-        has said 'left out    n3 (3 failures in a row); tunepipe machine retry' &&
-        has said '{"machine": "n3", "why": "3 failures in a row"}' &&
-        has said "machine 'n33' is not left out (did you mean 'n3'?)"
-}
-check_jobs "a node on which trials fail" left_out
-
-# A node where the experiment's folder is not mounted.
-blind() {
-    kill "$(cat "$cluster/run/n2.pid")"
-    unshare -m sh -c "mount -t tmpfs none '$PWD' && slurmd -N n2" ||
-        { slurm_node n2; echo "no mounts of a process's own here"; return 77; }
-    slurm ', extra: [--exclusive], cpusPerTask: 4' 'trialConcurrency: 4' 'maxTrialNumber: 4' << 'E'
-until grep -q 'left out' "$HERE/err"; do sleep 0.02; done
-tunepipe trial report --final 1
-E
-    run 0
-    status=$?
-    kill "$(cat "$cluster/run/n2.pid")"
-    slurm_node n2
-    [ $status = 0 ] && is_over || return 1
-    has err "node n2 does not see $PWD/$dir: expected a file system" &&
-        has err "left out: n2 (does not see $PWD/$dir); tunepipe machine retry n2" &&
-        [ "$(grep -c succeeded "$dir/results.jsonl")" = 4 ] &&
-        [ -z "$(find "$dir/trials" -maxdepth 1 -name '*.*')" ]
-}
-check "a node that does not see the folder" blind
+beside "an experiment is told to stop" told_to_stop
 
 # fails NAME WHEN: a program NAME that does what the one of this name does, and
 # then says that it did not, when the shell's WHEN says so.
@@ -498,7 +460,7 @@ E
     PATH=$PWD/bin:$PATH run 0 && is_over || return 1
     [ "$(wc -l < begun)" = 4 ] || fail "$(cat begun)"
 }
-check "an answer that comes too late" late
+beside "an answer that comes too late" late
 
 # scancel does not reach the controller at first.
 unreached() {
@@ -511,7 +473,7 @@ E
     sed -i "s:^[^#].*scancel \"\$@\".*:[ -d once ] || set -- --state=SUSPENDED;&:" bin/scancel
     PATH=$PWD/bin:$PATH run 1 && is_over && [ -d once ]
 }
-check_jobs "Slurm does not answer to a stop" unreached
+in_jobs beside "Slurm does not answer to a stop" unreached
 
 # The whole experiment is a batch job: submitted, told to stop in time, submitted
 # again.
@@ -555,7 +517,7 @@ in_batch() {
         sleep 0.02
     done
 }
-check_jobs "a batch job of the whole experiment" batched
+in_jobs beside "a batch job of the whole experiment" batched
 
 script() {
     printf '%s\n' '#!/bin/bash' '#SBATCH --comment=ours' 'export MODULE=loaded' \
@@ -570,7 +532,7 @@ E
     echo '#!/bin/sh' > job.sh
     run 3 && has err 'job.sh: expected a line that is {command}'
 }
-check "the user's script" script
+beside "the user's script" script
 
 # says TEXT: an sbatch that refuses everything so.
 says() {
@@ -608,22 +570,7 @@ E
     PATH=$PWD/path run 3 && has err 'sbatch is not found along PATH' &&
         [ -z "$(ls tunepipe-experiments)" ]
 }
-check "what Slurm refuses" refused
-
-# Its controller is down for a while: nothing is lost, and it is said once.
-controller() {
-    slurm '' 'maxTrialNumber: 3' << 'E'
-echo > "$HERE/began.$TUNEPIPE_TRIAL_ID"
-until [ "$TUNEPIPE_TRIAL_ID" != 00001 ] || [ -e "$HERE/down" ]; do sleep 0.02; done
-tunepipe trial report --final 1
-E
-    (meanwhile '[ -e began.00001 ]' && slurm_controller_ends && echo > down &&
-        meanwhile 'grep -q Unable err' && slurm_controller) > said 2>&1 &
-    run 0 && is_over || return 1
-    has err 'Unable to contact slurm controller' &&
-        [ "$(wc -l < "$dir/results.jsonl")" = 3 ]
-}
-check_jobs "its controller restarts" controller
+beside "what Slurm refuses" refused
 
 # ---- trials on agents ----
 
@@ -639,7 +586,7 @@ E
     [ "$(sort -u where | wc -l)" = 2 ] && [ "$(cut -d' ' -f2 where | uniq)" = 3 ] ||
         fail "$(cat where)"
 }
-check_pilots "some trials on each agent" together
+in_pilots beside "some trials on each agent" together
 
 # What an agent has, one that comes again learns: ends that nobody took, trials
 # that go on.
@@ -655,23 +602,7 @@ E
     resume 0 && is_over && has out '1 adopted' || return 1
     [ "$(cat begun.* | wc -l)" = 3 ] || fail "$(wc -l begun.*)"
 }
-check_pilots "a trial ends without a manager" ended_alone
-
-# Nobody comes: trials end, and the job with them.
-abandoned() {
-    slurm ', agentTimeout: 3s' 'maxTrialNumber: 1' << 'E'
-echo x >> "$HERE/begun"
-[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
-kill -KILL "$(cat "$HERE/pid")"
-exec sleep 1000
-E
-    run 137
-    until [ -e "$dir/trials/00000/exit" ] && [ -z "$(in_queue RUNNING)" ]; do
-        sleep 0.05
-    done
-    resume 0 && is_over && [ "$(wc -l < begun)" = 2 ]
-}
-check_pilots "no manager comes" abandoned
+in_pilots beside "a trial ends without a manager" ended_alone
 
 # The agent is gone, the job goes with it, and with both the trial.
 agent_dies() {
@@ -684,22 +615,7 @@ E
     run 0 && is_over && has out 'trial 00000 interrupted: ' &&
         terminated "$dir/trials/00000"
 }
-check_pilots "an agent is killed" agent_dies
-
-# A whole pilot stands still, and what it had begins elsewhere once its job has
-# ended: a frozen trial does nothing any more.
-frozen() {
-    slurm ', agentTimeout: 3s' 'maxTrialNumber: 1' << 'E'
-echo x >> "$HERE/begun"
-[ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
-echo $$ > "$HERE/frozen"
-kill -STOP $(pgrep -f "^[^ ]*tunepipe agent --folder $TUNEPIPE_EXPERIMENT_DIR")
-exec sleep 1000
-E
-    run 0 && is_over && has err 'agent 0: it does not answer' &&
-        has out 'trial 00000 interrupted: ' && ! kill -0 "$(cat frozen)" 2>&-
-}
-check_pilots "an agent is frozen" frozen
+in_pilots beside "an agent is killed" agent_dies
 
 # What leads to an agent is lost, and comes again: nothing is heard twice.
 reconnected() {
@@ -714,7 +630,7 @@ E
     run 0 && is_over && replays &&
         has "$dir/results.jsonl" '"attempt": 0, "intermediates": 4'
 }
-check_pilots "a channel is lost" reconnected
+in_pilots beside "a channel is lost" reconnected
 
 # In an allocation: agents on all its nodes, no job of their own.
 allocation() {
@@ -730,9 +646,10 @@ E
     is_over && [ "$(cut -d' ' -f1 where | sort -u | wc -l)" = 1 ] &&
         [ "$(sort -u where | wc -l)" = 2 ] || fail "$(cat where)"
 }
-check_pilots "an allocation" allocation
+in_pilots beside "an allocation" allocation
 
-# The whole experiment is one job of as many nodes as its trials take.
+# The whole experiment is one job of as many nodes as its trials take, which are
+# more where others have some of their processors.
 batch_of_nodes() {
     slurm '' 'trialConcurrency: 6' 'maxTrialNumber: 6' << 'E'
 echo "$SLURM_JOB_ID $SLURMD_NODENAME" >> "$HERE/where"
@@ -743,11 +660,117 @@ E
     "$T" run e.yml --batch > out 2> err || fail "$(cat out err)" || return 1
     dir=$(echo tunepipe-experiments/*)
     job=$(cat "$dir/batch.id") && in_batch && is_over || return 1
-    [ "$(sort -u where | wc -l)" = 2 ] &&
+    [ "$(sort -u where | wc -l)" -gt 1 ] &&
         [ "$(cut -d' ' -f1 where | sort -u)" = "$job" ] &&
         has "$dir/batch.out" '6 ended: 6 succeeded' || fail "$(cat where)"
 }
-check_pilots "a batch job of some nodes" batch_of_nodes
+in_pilots beside "a batch job of some nodes" batch_of_nodes
+
+# ---- what takes all nodes, or does something to some ----
+
+await_all
+
+# No node takes jobs for now.  They are drained, as one that is down comes back
+# when it says something the next time.
+down() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+tunepipe trial report --final 1
+E
+    scontrol update NodeName=ALL State=DRAIN Reason=test || return
+    (meanwhile 'in_queue PENDING'; scontrol update NodeName=ALL State=RESUME) > said 2>&1 &
+    run 0 && is_over && has err 'no node takes such jobs now'
+}
+check "no node takes jobs now" down
+
+# A job of a partition that comes first takes its node.
+preempted() {
+    slurm ', partition: main, cpusPerTask: 4' 'maxTrialNumber: 1' << 'E'
+cd "$TUNEPIPE_TRIAL_DIR" || exit
+[ -z "$TUNEPIPE_RESTORE_DIR" ] ||
+    exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
+echo 6 > at
+tunepipe trial report --checkpoint at 1
+sbatch -p high -c 4 -w "$SLURMD_NODENAME" -o /dev/null --wrap=true
+exec sleep 1000
+E
+    run 0 && is_over && grep -q ': PREEMPTED: \|TO PREEMPTION' out &&
+        has "$dir/results.jsonl" '"status": "succeeded", "value": 6.0'
+}
+check "a job is preempted" preempted
+
+# slurmd and slurmstepd of one trial die, which Slurm is told.  What was saved and
+# told counts, and what such a copy saves later does not.
+node_dies() {
+    slurm ', extra: [--exclusive], cpusPerTask: 4' 'maxTrialNumber: 1' << 'E'
+cd "$TUNEPIPE_TRIAL_DIR" || exit
+[ -z "$TUNEPIPE_RESTORE_DIR" ] ||
+    exec tunepipe trial report --final "$(cat "$TUNEPIPE_RESTORE_DIR/at")"
+echo 8 > at
+tunepipe trial report --checkpoint at 1
+until [ -e "$TUNEPIPE_CHECKPOINT_DIR/../steps.1" ]; do sleep 0.02; done
+mkdir "$TUNEPIPE_CHECKPOINT_DIR/../2" && echo 9 > "$TUNEPIPE_CHECKPOINT_DIR/../2/at"
+echo "$SLURMD_NODENAME" > "$HERE/node"
+kill -KILL "$(cat "$CLUSTER/run/$SLURMD_NODENAME.pid")" "$(sh "$STEPD")"
+scontrol update "NodeName=$SLURMD_NODENAME" State=DOWN Reason=test
+exec sleep 1000
+E
+    CLUSTER=$cluster run 0 || return 1
+    slurm_node "$(cat node)"
+    is_over && has out 'trial 00000 interrupted: job' &&
+        has "$dir/results.jsonl" '"value": 8.0'
+}
+check "a node dies" node_dies
+
+# Trials fail on one node, and nowhere else: it is left out, jobs that are queued
+# included, until it is taken back.
+left_out() {
+    slurm ', extra: [--exclusive]' 'trialConcurrency: 4' 'maxTrialNumber: 8' << 'E'
+if [ "$SLURMD_NODENAME" = n3 ]; then
+    until grep -q succeeded "$TUNEPIPE_EXPERIMENT_DIR/results.jsonl"; do sleep 0.02; done
+    [ -e "$HERE/mended" ] || exit 1
+    echo > "$HERE/on_n3"
+elif ! mkdir "$HERE/first" 2>&-; then
+    until [ -e "$HERE/on_n3" ]; do sleep 0.02; done
+fi
+tunepipe trial report --final 1
+E
+    (meanwhile 'grep -q "left out: n3" err' &&
+        meanwhile 'squeue -h -t PENDING -o %i | grep -q .' &&
+        "$T" status tunepipe-experiments/* && echo > mended &&
+        cat tunepipe-experiments/*/machines.json &&
+        ! "$T" machine retry n33 tunepipe-experiments/* &&
+        "$T" machine retry n3 tunepipe-experiments/*) > said 2>&1 &
+    run 0 && is_over || return 1
+    [ "$(grep -c '"status": "failed"' "$dir/results.jsonl")" = 3 ] ||
+        fail "$(cat "$dir/results.jsonl")" || return 1
+    has err 'left out: n3 (3 failures in a row); tunepipe machine retry n3' &&
+        has out 'taken back: n3' &&
+        has said 'left out    n3 (3 failures in a row); tunepipe machine retry' &&
+        has said '{"machine": "n3", "why": "3 failures in a row"}' &&
+        has said "machine 'n33' is not left out (did you mean 'n3'?)"
+}
+in_jobs check "a node on which trials fail" left_out
+
+# A node where the experiment's folder is not mounted.
+blind() {
+    kill "$(cat "$cluster/run/n2.pid")"
+    unshare -m sh -c "mount -t tmpfs none '$PWD' && slurmd -N n2" ||
+        { slurm_node n2; echo "no mounts of a process's own here"; return 77; }
+    slurm ', extra: [--exclusive], cpusPerTask: 4' 'trialConcurrency: 4' 'maxTrialNumber: 4' << 'E'
+until grep -q 'left out' "$HERE/err"; do sleep 0.02; done
+tunepipe trial report --final 1
+E
+    run 0
+    status=$?
+    kill "$(cat "$cluster/run/n2.pid")"
+    slurm_node n2
+    [ $status = 0 ] && is_over || return 1
+    has err "node n2 does not see $PWD/$dir: expected a file system" &&
+        has err "left out: n2 (does not see $PWD/$dir); tunepipe machine retry n2" &&
+        [ "$(grep -c succeeded "$dir/results.jsonl")" = 4 ] &&
+        [ -z "$(find "$dir/trials" -maxdepth 1 -name '*.*')" ]
+}
+check "a node that does not see the folder" blind
 
 # Trials fail on one agent's node, and nowhere else: it has no more of them, and
 # its job ends.
@@ -765,16 +788,25 @@ E
     [ "$(grep -c succeeded "$dir/results.jsonl")" -ge 26 ] ||
         fail "$(cat "$dir/results.jsonl")"
 }
-check_pilots "an agent on which trials fail" bad_agent
+in_pilots check "an agent on which trials fail" bad_agent
 
-# No agent comes up: it is said, and with what Slurm says.
-no_agent() {
-    printf '%s\n' '#!/bin/sh' 'echo "no licence here" >&2; exit 3' '{command}' > job.sh
-    slurm ', script: job.sh' 'maxTrialNumber: 1' 'placeTimeout: 2s' << 'E'
+beside="$beside $longest"
+await_all
+
+# Its controller is down for a while: nothing is lost, and it is said once.
+controller() {
+    slurm '' 'maxTrialNumber: 3' << 'E'
+echo > "$HERE/began.$TUNEPIPE_TRIAL_ID"
+until [ "$TUNEPIPE_TRIAL_ID" != 00001 ] || [ -e "$HERE/down" ]; do sleep 0.02; done
+tunepipe trial report --final 1
 E
-    run 1 && has err 'no licence here' &&
-        has "$dir/jobs/pilots/0/stderr" 'no licence here' &&
-        has "$dir/results.jsonl" 'no licence here'
+    (meanwhile '[ -e began.00001 ]' && slurm_controller_ends && echo > down &&
+        meanwhile 'grep -q Unable err' && slurm_controller) > said 2>&1 &
+    # So long its commands wait for it.
+    (cat "$SLURM_CONF" && echo MessageTimeout=1) > slurm.conf
+    SLURM_CONF=$PWD/slurm.conf run 0 && is_over || return 1
+    has err 'Unable to contact slurm controller' &&
+        [ "$(wc -l < "$dir/results.jsonl")" = 3 ]
 }
-check_pilots "an agent does not come up" no_agent
+in_jobs check "its controller restarts" controller
 finish
