@@ -25,7 +25,8 @@ slurm_ports_free() {
 }
 
 # slurm_begin NODES [LINE...]: with more lines for slurm.conf, SlurmdTimeout and
-# the like.  False: it did not come up, and why is printed.
+# the like.  $slurm_first, a command, comes before the controller.  False: it did
+# not come up, and why is printed.
 slurm_begin() {
     nodes=$1
     shift
@@ -74,6 +75,7 @@ E
     done
     SLURM_CONF=$cluster/slurm.conf
     export SLURM_CONF
+    ${slurm_first:-true} || return
     slurm_controller -c || { cat cluster/log/said; return 1; }
     node=1
     while [ $node -le "$nodes" ]; do

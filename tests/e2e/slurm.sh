@@ -554,13 +554,13 @@ E
 E
     run 3 && has err "trialLabels: is not supported by trainingService.platform 'slurm'" ||
         return 1
-    # Recorded: accounts and QOS take a database.
+    # Recorded, as these take a database: slurm_accounts.sh.
     slurm ', account: nosuch' 'maxTrialNumber: 1' << 'E'
 E
     says 'allocation failure: Invalid account or account/partition combination specified'
     PATH=$PWD/bin:$PATH run 3 &&
         has err 'combination specified (account: expected one that sacctmgr show' || return 1
-    says 'sbatch: error: Batch job submission failed: Invalid qos specification'
+    says 'allocation failure: Invalid qos specification'
     PATH=$PWD/bin:$PATH run 3 &&
         has err 'Invalid qos specification (qos: expected one that sacctmgr show' &&
         [ -z "$(ls tunepipe-experiments)" ] || return 1
