@@ -12,6 +12,7 @@
 #define FRAME_MAX ((size_t)4 << 20)
 #define UNSENT_MAX ((size_t)256 << 20)
 #define BANNER_MAX ((size_t)1 << 20)
+#define NUMBER_MAX 20 /* digits of a version */
 
 static void
 unblock(int fd)
@@ -131,20 +132,42 @@ wire_read(struct wire *c, struct err *err)
     return 0;
 }
 
+/* The version of an agent's magic line that is not ours; 0: there is none. */
+static unsigned long
+find_other(struct buf *in)
+{
+    const char *text = buf_text(in);
+    const char *line =
+        in->len == 0 ? NULL
+                     : memmem(text, in->len, AGENT_NAME, strlen(AGENT_NAME));
+    unsigned long version;
+    char *end;
+
+    if (line == NULL)
+        return 0;
+    version = strtoul(line + strlen(AGENT_NAME), &end, 10);
+    return *end == '\n' ? version : 0;
+}
+
 /* Drops what stands before the magic line, and that. */
 static int
 skip(struct wire *c, struct err *err)
 {
     struct buf *in = &c->decoder.in;
-    size_t len = strlen(AGENT_MAGIC), drop = 0;
+    size_t len = strlen(AGENT_MAGIC), kept = len + NUMBER_MAX, drop = 0;
     char *magic =
         in->len < len ? NULL : memmem(in->data, in->len, AGENT_MAGIC, len);
 
     c->begun = magic != NULL;
     if (c->begun)
         drop = (size_t)(magic - in->data) + len;
-    else if (in->len > len)
-        drop = in->len - len;
+    else if ((c->other = find_other(in)) != 0)
+        return err_set(err, ERR_PROTOCOL,
+                       "expected an agent that speaks version " AGENT_VERSION
+                       ", got one of version %lu",
+                       c->other);
+    else if (in->len > kept)
+        drop = in->len - kept;
     c->passed += drop;
     buf_consume(in, drop);
     return c->passed <= BANNER_MAX

@@ -16,7 +16,9 @@ struct err;
 
 /* The line with which an agent begins; what a shell or a batch system prints
  * before it is passed over. */
-#define AGENT_MAGIC "tunepipe-agent 1\n"
+#define AGENT_NAME "tunepipe-agent "
+#define AGENT_VERSION "1"
+#define AGENT_MAGIC AGENT_NAME AGENT_VERSION "\n"
 
 /* From the agent. */
 #define AGENT_HELLO "HI"
@@ -54,8 +56,9 @@ struct err;
 #define AGENT_SILENT_MS(timeout_ms) (6 * AGENT_PING_MS(timeout_ms))
 
 struct wire {
-    int in, out; /* -1: closed */
-    bool begun;  /* the magic line has come, or none is waited for */
+    int in, out;         /* -1: closed */
+    bool begun;          /* the magic line has come, or none is waited for */
+    unsigned long other; /* that of an agent of this version has; 0: has not */
     size_t passed;
     struct frame_decoder decoder;
     struct buf unsent;

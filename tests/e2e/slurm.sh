@@ -632,6 +632,23 @@ E
 }
 in_pilots beside "a channel is lost" reconnected
 
+# What is there speaks another version of the channel: another agent comes.
+other_version() {
+    slurm '' 'maxTrialNumber: 1' << 'E'
+tunepipe trial report --final 1
+E
+    mkdir bin && cat > bin/srun << E
+#!/bin/sh
+mkdir once 2>&- || exec $(command -v srun) "\$@"
+printf 'Welcome\ntunepipe-agent 2\n'
+exec sleep 1000
+E
+    chmod +x bin/srun
+    PATH=$PWD/bin:$PATH run 0 && is_over &&
+        has err 'agent 0: it speaks version 2, this tunepipe version 1: its job is ended'
+}
+in_pilots beside "an agent of another version" other_version
+
 # In an allocation: agents on all its nodes, no job of their own.
 allocation() {
     slurm '' 'trialConcurrency: 8' 'maxTrialNumber: 8' << 'E'

@@ -96,6 +96,27 @@ TEST(wire_gives_up_on_who_is_no_agent)
     two_close(&t);
 }
 
+TEST(wire_tells_an_agent_of_another_version)
+{
+    static const char line[] = "Welcome to n3\ntunepipe-agent 23\n";
+    struct two t = two_of(true);
+    struct said said;
+    struct err err = {0};
+    int got = 0;
+
+    for (size_t i = 0; i < sizeof line - 1; i++) {
+        CHECK_EQ(got, 0);
+        write_bytes(&t.far, line + i, 1);
+        CHECK_EQ(wire_read(&t.near, NULL), 1);
+        got = wire_next(&t.near, &said, &err);
+    }
+    CHECK_EQ(got, -1);
+    CHECK_EQ(t.near.other, 23);
+    CHECK_STR(err.text,
+              "expected an agent that speaks version 1, got one of version 23");
+    two_close(&t);
+}
+
 TEST(wire_refuses_a_frame_of_more_than_it_may_have)
 {
     struct two t = two_of(false);

@@ -35,6 +35,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -454,6 +455,25 @@ is_queued(const struct pilots *s, const struct pilot *p)
            (s->pool.apart && s->names == NULL && p->socket[0] == '\0');
 }
 
+static void give_up(struct pilots *s, struct pilot *p, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void
+give_up(struct pilots *s, struct pilot *p, const char *fmt, ...)
+{
+    char why[256];
+    va_list args;
+
+    if (p->given_up)
+        return;
+    va_start(args, fmt);
+    vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
+    say(s, p, why);
+    p->given_up = true;
+    run_stop(p->run, RUN_GIVE_UP);
+}
+
 static void
 look_after(struct pilots *s, struct pilot *p)
 {
@@ -470,11 +490,15 @@ look_after(struct pilots *s, struct pilot *p)
             read_address(s, p);
         return;
     }
-    if (is_silent(s, p) && !p->given_up) {
-        say(s, p, "it does not answer: its job is ended");
-        p->given_up = true;
-        run_stop(p->run, RUN_GIVE_UP);
-    }
+    if (p->agent->wire.other != 0)
+        give_up(
+            s, p,
+            "it speaks version %lu, this tunepipe version " AGENT_VERSION
+            ": its job is ended, and its trials begin again (install another "
+            "tunepipe while none runs)",
+            p->agent->wire.other);
+    else if (is_silent(s, p))
+        give_up(s, p, "it does not answer: its job is ended");
     if (wire_is_open(&p->agent->wire) || clock_monotonic_ns() < p->next_ns)
         return;
     if (p->socket[0] == '\0')
