@@ -136,6 +136,7 @@ take_runs(struct manager *m)
     struct runner *r = m->launch.runner;
     struct run *run;
 
+    r->most = scheduler_most(&m->scheduler);
     for (int i = 0; i < EVENTS_MAX && (run = r->ops->look(r)) != NULL; i++)
         if (run->news == RUN_BEGUN && run->trial->state == TRIAL_PREPARING)
             preparing_begun(&m->preparing, run->trial, clock_monotonic_ns());

@@ -45,6 +45,19 @@ scheduler_asked(struct scheduler *s, uint64_t n)
         s->refused = false;
 }
 
+uint64_t
+scheduler_most(const struct scheduler *s)
+{
+    uint64_t room = s->concurrency + s->ahead, left = UINT64_MAX;
+
+    room -= least(room, s->live);
+    if (s->max_trials > 0)
+        left = s->max_trials - least(s->max_trials, s->started);
+    if (s->exhausted)
+        left = least(left, s->owed);
+    return s->live + (s->closed ? 0 : least(room, left));
+}
+
 bool
 scheduler_take(struct scheduler *s)
 {

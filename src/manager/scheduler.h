@@ -41,6 +41,10 @@ struct scheduler {
 uint64_t scheduler_wants(const struct scheduler *s);
 void scheduler_asked(struct scheduler *s, uint64_t n);
 
+/* How many there may be at a time from now on: those that live, and those that
+ * may come yet. */
+uint64_t scheduler_most(const struct scheduler *s);
+
 /* A trial has come; false: it is one too many and must not be started. */
 bool scheduler_take(struct scheduler *s);
 /* A trial has come again that was taken on before. */

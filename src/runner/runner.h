@@ -158,7 +158,9 @@ struct runner_ops {
 
 struct runner {
     const struct runner_ops *ops;
-    int fd; /* readable: look() has something to tell */
+    int fd;        /* readable: look() has something to tell */
+    uint64_t most; /* runs that there may be at a time from now on, which its
+                      owner says before it calls look(); 0: not known */
 };
 
 const struct runner_ops *runner_kind(enum platform platform);

@@ -588,6 +588,24 @@ E
 }
 in_pilots beside "some trials on each agent" together
 
+# An agent goes before the end, once the others have room for all that may come;
+# for what is added another one does.
+released() {
+    slurm '' 'trialConcurrency: 2' 'maxTrialNumber: 3' << 'E'
+echo > "$HERE/begun.$TUNEPIPE_TRIAL_ID"
+until [ -e "$HERE/begun.00000" ] && [ -e "$HERE/begun.00001" ]; do sleep 0.02; done
+if [ "$TUNEPIPE_TRIAL_ID" = 00002 ]; then
+    until [ "$(squeue -h -o %o | grep -c "^$HERE/")" = 1 ]; do sleep 0.02; done
+    tunepipe trial add "$TUNEPIPE_EXPERIMENT_DIR" '{"x": 0.5}'
+    until [ -e "$HERE/begun.00003" ]; do sleep 0.02; done
+fi
+tunepipe trial report --final 1
+E
+    run 0 && is_over && [ ! -s err ] &&
+        [ "$(grep -c succeeded "$dir/results.jsonl")" = 4 ]
+}
+in_pilots beside "an agent that is not wanted any more" released
+
 # What an agent has, one that comes again learns: ends that nobody took, trials
 # that go on.
 ended_alone() {

@@ -402,6 +402,40 @@ TEST(agents_have_room_as_their_machine_has)
 
 /* What is left for the next manager an agent keeps, however late it is heard.
  */
+TEST(agents_go_when_the_others_have_room_for_all)
+{
+    struct pool p;
+    struct agents_agent *g[2];
+    struct wire far[2];
+    struct run *run;
+    struct run_end end;
+
+    pool_open(&p);
+    for (int i = 0; i < 2; i++) {
+        g[i] = agents_add(&p.agents, NULL, "n");
+        far[i] = connect_agent(g[i]);
+        wire_say(&far[i], AGENT_HELLO, "0.1.0", "1", "0", "");
+        wire_flush(&far[i], NULL);
+    }
+    run = start(&p, "one");
+    p.agents.base.most = 2;
+    while (!agents_go_on(&p.agents))
+        continue; /* until it has looked at the clock, */
+    while (!agents_go_on(&p.agents))
+        continue; /* and with all that was said */
+    CHECK_EQ(g[0]->leaving + g[1]->leaving, 0);
+    p.agents.base.most = 1;
+    while (!agents_go_on(&p.agents))
+        continue;
+    CHECK_EQ(g[0]->leaving + g[1]->leaving, 1);
+    CHECK_EQ(g[0]->leaving ? g[0]->used : g[1]->used, 0);
+    agents_stop(run, RUN_GIVE_UP);
+    agents_end(run, &end, NULL);
+    pool_close(&p);
+    wire_close(&far[0]);
+    wire_close(&far[1]);
+}
+
 TEST(agents_keep_what_a_manager_has_left)
 {
     struct pool p;

@@ -168,3 +168,29 @@ TEST(manager_scheduler_goes_on_where_another_stopped)
     scheduler_repeated(&s); /* that nobody owes */
     CHECK_EQ(scheduler_wants(&s), 1);
 }
+
+TEST(scheduler_knows_how_many_there_may_be_at_a_time)
+{
+    struct scheduler s = {.concurrency = 3, .max_trials = 5};
+
+    CHECK_EQ(scheduler_most(&s), 3);
+    scheduler_asked(&s, 3);
+    for (int i = 0; i < 3; i++)
+        scheduler_take(&s);
+    scheduler_ended(&s);
+    CHECK_EQ(scheduler_most(&s), 3); /* two, and one of the two that come */
+    scheduler_take(&s);
+    scheduler_take(&s);
+    CHECK_EQ(scheduler_most(&s), 4);
+    scheduler_ended(&s);
+    scheduler_ended(&s);
+    CHECK_EQ(scheduler_most(&s), 2);
+    s.max_trials = 0;
+    CHECK_EQ(scheduler_most(&s), 3);
+    scheduler_exhausted(&s, 0);
+    CHECK_EQ(scheduler_most(&s), 2);
+    s.max_trials = 9;
+    s.exhausted = false;
+    scheduler_close(&s);
+    CHECK_EQ(scheduler_most(&s), 2);
+}

@@ -820,6 +820,24 @@ any_may_have_more(const struct agents *a)
     return false;
 }
 
+/* Whether the others have room for all trials that there may be from now on. */
+static bool
+is_spare(const struct agents_agent *g)
+{
+    const struct agents *a = g->in;
+    uint64_t slots = 0;
+
+    for (const struct link *at = a->agents.first; at != NULL; at = at->next) {
+        const struct agents_agent *other = at->of;
+
+        if (other != g && other->ready && !other->leaving &&
+            !is_left_out(other))
+            slots += other->slots;
+    }
+    return a->waiting == 0 && a->sought == 0 && a->base.most > 0 &&
+           slots >= a->base.most;
+}
+
 static int64_t
 last_word(const struct agents_agent *g)
 {
@@ -839,7 +857,7 @@ look_at_clock(struct agents *a)
         if (!wire_is_open(&g->wire))
             continue;
         if (g->ready && !g->leaving && g->used == 0 &&
-            (g->outdated || is_left_out(g)))
+            (g->outdated || is_left_out(g) || is_spare(g)))
             agents_dismiss(g);
         if (now >= last_word(g) + AGENT_SILENT_MS(alone) * NS_PER_MS) {
             lose(g);
