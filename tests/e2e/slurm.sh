@@ -800,7 +800,7 @@ E
     kill "$(cat "$cluster/run/n2.pid")"
     slurm_node n2
     [ $status = 0 ] && is_over || return 1
-    has err "node n2 does not see $PWD/$dir: expected a file system" &&
+    has err "node n2 does not see $PWD/$dir, or cannot write there: expected a file system" &&
         has err "left out: n2 (does not see $PWD/$dir); tunepipe machine retry n2" &&
         [ "$(grep -c succeeded "$dir/results.jsonl")" = 4 ] &&
         [ -z "$(find "$dir/trials" -maxdepth 1 -name '*.*')" ]

@@ -1412,7 +1412,10 @@ is_killed(const struct slurm_run *run, const struct outcome *o)
 }
 
 /* What Slurm starts a job with is there before its script: without it, and with
- * no word of that, its node sees nothing of the experiment. */
+ * no word of that, its node sees nothing of the experiment, or can make no file
+ * there, which Slurm tells its own log alone.  It is not for want of room: what
+ * the folder lacks the manager would have lacked for the script, and a node
+ * that has none for Slurm's own files has the job cancelled. */
 static bool
 is_blind(const struct slurm_run *run)
 {
@@ -1437,8 +1440,8 @@ tell_unfit(const struct slurm_run *run, struct run_end *out)
     out->unbegun = true;
     snprintf(out->unfit, sizeof out->unfit, "does not see %.150s", s->folder);
     snprintf(out->outcome.text, sizeof out->outcome.text,
-             "node %.40s does not see %.110s: expected a file system of all "
-             "nodes, or sharedFolder: false (mode: pilots)",
+             "node %.40s does not see %.80s, or cannot write there: expected a "
+             "file system of all nodes, or sharedFolder: false (mode: pilots)",
              run->node, s->folder);
 }
 
