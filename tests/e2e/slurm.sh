@@ -65,7 +65,7 @@ exec sleep 1000
 E
     run 0 && is_over && has out 'trial 00000 interrupted: job' &&
         has "$dir/results.jsonl" '"value": 5.0' || return 1
-    [ $mode = pilots ] || grep -q ': TIMEOUT TimeLimit: \|TO TIME LIMIT' out
+    [ $mode = pilots ] || grep -q ': TIMEOUT TimeLimit\|TO TIME LIMIT' out
 }
 beside "a time limit" time_limit
 longest=$beside beside=
@@ -728,7 +728,7 @@ tunepipe trial report --checkpoint at 1
 sbatch -p high -c 4 -w "$SLURMD_NODENAME" -o /dev/null --wrap=true
 exec sleep 1000
 E
-    run 0 && is_over && grep -q ': PREEMPTED: \|TO PREEMPTION' out &&
+    run 0 && is_over && grep -q ': PREEMPTED\|TO PREEMPTION' out &&
         has "$dir/results.jsonl" '"status": "succeeded", "value": 6.0'
 }
 check "a job is preempted" preempted
