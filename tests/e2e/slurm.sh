@@ -47,6 +47,13 @@ is_over() {
     [ -z "$left" ] || fail "in the queue: $left" || return
     [ -z "$(ls "$dir/jobs")" ] || fail "kept: $(ls "$dir/jobs")"
 }
+# ended_by PATTERN FILE: why a job has ended its state tells, or the words that its
+# node had for it, where these are known before; its agent, that it was told to.
+ended_by() {
+    agents=
+    [ $mode = jobs ] || agents='\|its agent was told to end'
+    grep -q "$1$agents" "$2" || fail "$(cat "$2")"
+}
 # in_queue [STATE]: this folder's jobs that are in it.
 in_queue() { squeue -h -r -o '%o|%i|%T|%r' | grep "^$PWD/.*${1:-}"; }
 
@@ -241,8 +248,6 @@ table() {
 beside "lock step" lockstep
 
 # Whoever cancels a job interrupts its trial, which goes on from its checkpoint.
-# Why a job has ended its state tells, or the words that its node had for it,
-# where that is known before.
 cancelled() {
     slurm '' 'maxTrialNumber: 1' << 'E'
 cd "$TUNEPIPE_TRIAL_DIR" || exit
@@ -256,7 +261,7 @@ scancel "$SLURM_JOB_ID"
 exec sleep 1000
 E
     run 0 && is_over || return 1
-    has out ' CANCELLED' && has out '; started again' &&
+    ended_by ' CANCELLED' out && has out '; started again' &&
         has "$dir/results.jsonl" '"status": "succeeded", "value": 42.0' &&
         has "$dir/results.jsonl" '"attempt": 1'
 }
@@ -290,7 +295,7 @@ echo x >> "$HERE/begun"
 scancel "$SLURM_JOB_ID"
 exec sleep 1000
 E
-    run 0 && is_over && has out ' CANCELLED' && has out '; started again' &&
+    run 0 && is_over && ended_by ' CANCELLED' out && has out '; started again' &&
         has "$dir/results.jsonl" '"value": 5.0'
 }
 beside "a preparation is cancelled" prepared
@@ -304,7 +309,7 @@ E
     [ "$(grep -c 'interrupted: .*again' out)" = 2 ] || fail "$(cat out)" ||
         return 1
     has "$dir/results.jsonl" '"status": "lost"' &&
-        has "$dir/results.jsonl" 'CANCELLED'
+        ended_by 'CANCELLED' "$dir/results.jsonl"
 }
 beside "interrupted too often" often
 
@@ -728,7 +733,7 @@ tunepipe trial report --checkpoint at 1
 sbatch -p high -c 4 -w "$SLURMD_NODENAME" -o /dev/null --wrap=true
 exec sleep 1000
 E
-    run 0 && is_over && grep -q ': PREEMPTED\|TO PREEMPTION' out &&
+    run 0 && is_over && ended_by ': PREEMPTED\|TO PREEMPTION' out &&
         has "$dir/results.jsonl" '"status": "succeeded", "value": 6.0'
 }
 check "a job is preempted" preempted
