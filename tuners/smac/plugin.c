@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* The tuner `smac`: smac.h behind the plugin interface. */
+#include "smac/smac.h"
+
+#include "grow.h"
+#include "tpe/carry.h"
+#include "tunepipe/shell.h"
+#include "tunepipe/tuner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_POINTS 1000
+#define CANDIDATES 500
+#define MIN_SPLIT 3
+#define COLUMNS 0.5
+
+struct smac_tuner {
+    const struct tp_host *host;
+    struct smac_options options;
+    struct smac *smac;   /* NULL before space() */
+    struct carry carry;  /* of its space */
+    uint64_t (*keys)[2]; /* of its points' parameters */
+    size_t keys_room;
+};
+
+enum { MODE, CONFIG_DEDUP, STARTUP, RANDOM, TREES, SEED, N_ARGS };
+
+static const struct tp_arg args[N_ARGS] = {
+    [MODE] = TP_MODE("maximize", "whether larger results are better"),
+    [CONFIG_DEDUP] =
+        TP_BOOL("config_dedup", false,
+                "NNI's, and not looked at: nothing is suggested twice unless "
+                "the filter dedup allows it"),
+    [STARTUP] = TP_INT("n_startup_jobs", 10, 1, 1e6,
+                       "results before the forest begins; before, the prior "
+                       "is sampled"),
+    [RANDOM] = TP_DOUBLE("random_fraction", 0.1, 0, 1,
+                         "share of the forest's suggestions in whose place "
+                         "the prior is sampled"),
+    [TREES] = TP_INT("trees", 10, 1, 1000, "trees of the forest"),
+    [SEED] = TP_SEED("seed of the random numbers"),
+};
+
+static void *
+create(const struct tp_host *host)
+{
+    if (!TP_HAS(host, key))
+        return tp_too_old(host, "host->value() and key()");
+    return tp_new(host, sizeof(struct smac_tuner));
+}
+
+static void
+destroy(void *vself)
+{
+    struct smac_tuner *self = vself;
+
+    smac_free(self->smac);
+    tpe_carry_fini(&self->carry);
+    free(self->keys);
+    free(self);
+}
+
+static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct smac_tuner *self = vself;
+
+    (void)n;
+    self->options = (struct smac_options){
+        .maximize = tp_maximizes(&values[MODE]),
+        .startup = (size_t)values[STARTUP].integer,
+        .candidates = CANDIDATES,
+        .most = MOST_POINTS,
+        .random = values[RANDOM].number,
+        .forest = {.trees = (size_t)values[TREES].integer,
+                   .min_split = MIN_SPLIT,
+                   .columns = COLUMNS},
+    };
+    return TP_OK;
+}
+
+static struct smac *
+smac_for(const struct smac_tuner *self, const struct tp_space *s)
+{
+    struct axis *axes = calloc(s->n_dims + 1, sizeof *axes);
+    struct smac *made = NULL;
+
+    for (size_t i = 0; axes != NULL && i < s->n_dims; i++)
+        axes[i] = tpe_axis_of(TP_DIM(s, i));
+    if (axes != NULL)
+        made = smac_new(&self->options, axes, s->n_dims);
+    free(axes);
+    return made;
+}
+
+/* The keys of the last points, which are remembered because nothing else tells
+ * whether a point means the same in another space. */
+static int
+add_key(struct smac_tuner *self, size_t index, const double *x)
+{
+    while (index >= self->keys_room)
+        if (GROW(self->keys, self->keys_room, self->keys_room) != 0)
+            return -1;
+    if (tp_key(self->host, x, self->keys[index]) != TP_OK)
+        self->keys[index][0] = self->keys[index][1] = 0;
+    return 0;
+}
+
+/* Whether the same parameters exist in the new space: then they are x there. */
+static bool
+project(const struct smac_tuner *self, const struct smac *new_,
+        const struct carry *carry, size_t i, const size_t *from, double *x)
+{
+    const double *old = self->smac->points.x + i * self->smac->n_dims;
+    uint64_t key[2];
+
+    return tpe_carry_point(&self->carry, carry, from, old, x) &&
+           tpe_axis_is_point(new_->axes, new_->n_dims, x) &&
+           tp_key(self->host, x, key) == TP_OK && key[0] == self->keys[i][0] &&
+           key[1] == self->keys[i][1];
+}
+
+/* What is known of parameters that the new space has, too, stays known. */
+static int
+take_over(struct smac_tuner *self, struct smac *new_, const struct carry *carry)
+{
+    const struct points *p = &self->smac->points;
+    size_t *from = calloc(new_->n_dims + 1, sizeof *from);
+    double *x = calloc(new_->n_dims + 1, sizeof *x);
+    int rc = from == NULL || x == NULL ? -1 : 0;
+
+    if (rc == 0)
+        tpe_carry_match(&self->carry, carry, from);
+    for (size_t i = 0; rc == 0 && i < p->n; i++) {
+        const struct point *point = &p->all[i];
+
+        if (point->state == POINT_OPEN || point->state == POINT_GONE ||
+            !project(self, new_, carry, i, from, x))
+            continue;
+        rc = smac_copy(new_, point, x);
+        if (rc == 0) /* never behind what is still to be read */
+            memmove(self->keys[new_->points.n - 1], self->keys[i],
+                    sizeof self->keys[i]);
+    }
+    free(from);
+    free(x);
+    return rc;
+}
+
+static int
+space(void *vself, const struct tp_space *s)
+{
+    struct smac_tuner *self = vself;
+    struct smac *new_ = smac_for(self, s);
+    struct carry carry = {.space = NULL};
+
+    if (new_ == NULL || tpe_carry_init(&carry, self->host, s) != 0 ||
+        (self->smac != NULL && take_over(self, new_, &carry) != 0)) {
+        tpe_carry_fini(&carry);
+        smac_free(new_);
+        return tp_out_of_memory(self->host);
+    }
+    smac_free(self->smac);
+    tpe_carry_fini(&self->carry);
+    self->smac = new_;
+    self->carry = carry;
+    return TP_OK;
+}
+
+static void
+explain(const struct smac_tuner *self, const struct smac_reason *why)
+{
+    const struct tp_host *host = self->host;
+
+    switch (why->how) {
+    case SMAC_STARTS:
+        tp_explain(host,
+                   "a sample of the prior: %zu results of the %zu that the "
+                   "model begins with",
+                   tpe_points_ranked(&self->smac->points),
+                   self->options.startup);
+        break;
+    case SMAC_RANDOM:
+        tp_explain(host, "a sample of the prior, as a share of %g is",
+                   self->options.random);
+        break;
+    case SMAC_SEARCHED:
+        tp_explain(host,
+                   "the largest expected improvement that %s found: %.4g +- "
+                   "%.4g where the best result is %.4g (logarithms of scaled "
+                   "results; %zu points, running trials among them)",
+                   why->is_local ? "local search" : "sampling", why->mean,
+                   why->sd, why->best, why->n_points);
+        break;
+    }
+}
+
+static int
+ask(void *vself, uint64_t id, struct tp_suggestion *out)
+{
+    struct smac_tuner *self = vself;
+    const struct tp_host *host = self->host;
+    struct smac_reason why;
+
+    if (smac_ask(self->smac, host->bits, host->ctx, id, out->x, &why) != 0)
+        return tp_out_of_memory(host);
+    if (!tpe_axis_is_point(self->smac->axes, self->smac->n_dims, out->x))
+        tp_sample(host, id, out->x); /* a range too wide for coordinates */
+    explain(self, &why);
+    if (smac_open(self->smac, id, out->x) != 0)
+        return tp_out_of_memory(host);
+    return TP_OK;
+}
+
+static int
+score(void *vself, const double *const *points, size_t n, double *out)
+{
+    struct smac_tuner *self = vself;
+
+    if (smac_score(self->smac, points, n, out) != 0)
+        return tp_out_of_memory(self->host);
+    return TP_OK;
+}
+
+static int
+tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
+{
+    struct smac_tuner *self = vself;
+    struct points *p = &self->smac->points;
+    size_t index = id == TP_NO_ID ? p->n : tpe_points_find(p, id);
+
+    if (add_key(self, index, x) != 0 ||
+        smac_tell(self->smac, id, x, result->how == TP_RESULT_STOPPED,
+                  result->value, result->step) != 0)
+        return tp_out_of_memory(self->host);
+    return TP_OK;
+}
+
+static int
+ended(void *vself, uint64_t id, const double *x, int how)
+{
+    struct smac_tuner *self = vself;
+    size_t index = tpe_points_find(&self->smac->points, id);
+
+    if (index < self->smac->points.n && add_key(self, index, x) != 0)
+        return tp_out_of_memory(self->host);
+    smac_ended(self->smac, id,
+               how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
+    return TP_OK;
+}
+
+static int
+save(void *vself, const struct tp_sink *sink)
+{
+    const struct smac_tuner *self = vself;
+
+    smac_save(self->smac, sink);
+    return TP_OK;
+}
+
+/* A point of this space, or one whose parameters are not tried any more. */
+static int
+load(void *vself, const struct tp_source *source)
+{
+    struct smac_tuner *self = vself;
+    struct points *p = &self->smac->points;
+    const char *why = smac_load(self->smac, source);
+
+    if (why != NULL)
+        return tp_error(self->host, "%s", why);
+    for (size_t i = 0; i < p->n; i++)
+        if (add_key(self, i, p->x + i * p->n_dims) != 0)
+            return tp_out_of_memory(self->host);
+    return TP_OK;
+}
+
+static const struct tp_tuner tuner = {
+    TP_TUNER_HEAD,
+    .name = "smac",
+    .doc = "a random forest of what is known, and local search in it (SMAC)",
+    .version = 1,
+    .flags = TP_TUNER_DEDUP,
+    .args = TP_ARGS(args),
+    .create = create,
+    .destroy = destroy,
+    .config = config,
+    .space = space,
+    .ask = ask,
+    .tell = tell,
+    .ended = ended,
+    .save = save,
+    .load = load,
+    .score = score,
+};
+TP_REGISTER_TUNER(tuner)
