@@ -104,6 +104,8 @@ static const struct {
     {"randomsearch", "random"},
     {"qmcsampler", "qmc"},
     {"sobol", "qmc"},
+    {"smac3", "smac"},
+    {"randomforest", "smac"},
     {"successivehalving", "asha"},
     {"successivehalvingpruner", "asha"},
     {"hyperbandpruner", "hyperband"},

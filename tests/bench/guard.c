@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard BUILD LOG: how many instructions five fixed scenarios take, counted by
+/* guard BUILD LOG: how many instructions some fixed scenarios take, counted by
  * callgrind, as lines `NAME NUMBER` for scripts/bench-guard.  LOG is the one
  * that is replayed.
  *
@@ -79,16 +79,27 @@ play_start(struct stream *s)
     stream_step(s);
 }
 
+/* Twenty suggestions behind a hundred results. */
+static void
+play_asks(struct stream *s)
+{
+    stream_space(s);
+    stream_completed(s, 100, 1);
+    stream_request(s, 20);
+    stream_step(s);
+}
+
 static const struct scenario {
     const char *name;
     void (*play)(struct stream *); /* NULL: replays */
-    const char *assessor;
+    const char *tuner, *assessor;
 } scenarios[] = {
-    {"metrics", play_metrics, "medianstop"},
-    {"pings", play_pings, NULL},
-    {"requests", play_requests, NULL},
-    {"replay", NULL, NULL},
-    {"start", play_start, NULL},
+    {"metrics", play_metrics, "random", "medianstop"},
+    {"pings", play_pings, "random", NULL},
+    {"requests", play_requests, "random", NULL},
+    {"replay", NULL, NULL, NULL},
+    {"start", play_start, "random", NULL},
+    {"smac", play_asks, "smac", NULL},
 };
 #define N_SCENARIOS (sizeof scenarios / sizeof *scenarios)
 
@@ -132,7 +143,7 @@ count(const struct guard *g, const struct scenario *s)
     const char *argv[WORDS_MAX] = {"valgrind", "--tool=callgrind",
                                    "--callgrind-out-file=/dev/null"};
     const char *dispatch[] = {g->program, "dispatch", "--quiet", "--seed",
-                              "1",        "--tuner",  "random",  NULL};
+                              "1",        "--tuner",  s->tuner,  NULL};
     const char *replay[] = {g->program, "replay", g->log, "--verify", NULL};
     const char *assessor[] = {"--assessor", s->assessor, "--assessor-args",
                               "{\"optimize_mode\":\"maximize\"}", NULL};

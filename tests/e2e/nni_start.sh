@@ -164,6 +164,7 @@ Hyperband hyperband
 BOHB bohb
 PBT pbt
 PBTTuner pbt
+SMAC smac
 EOF
     for word in medianstop CURVEFITTING; do
         rm -rf ck
@@ -175,6 +176,20 @@ EOF
     nni 0 '{"tuner":{"className":"Random"}}' && answered
 }
 
+# What NNI documents for tuners that model results: PLUGIN KEY NAME ARGUMENTS.
+documented() {
+    while read -r plugin key name args; do
+        rm -rf ck
+        NNI_CHECKPOINT_DIRECTORY=ck nni 0 \
+            '{"tuner":{"'"$key"'":"'"$name"'","classArgs":'"$args"'}}' &&
+            answered && has ck/command.log \
+            "\"tuner\": {\"name\": \"$plugin\"" || return
+    done << 'EOF'
+smac builtinTunerName SMAC {"optimize_mode":"maximize"}
+smac name SMAC {"optimize_mode":"minimize","config_dedup":true}
+EOF
+}
+
 # line STATUS TEXT: what nni() wrote to stderr is this one line.
 line() {
     grep -v 'no command log is kept' err > errors
@@ -184,7 +199,7 @@ line() {
 }
 
 names_that_are_not_there() {
-    for word in NetworkMorphism PPO PPOTuner Metis MetisTuner GP GPTuner SMAC \
+    for word in NetworkMorphism PPO PPOTuner Metis MetisTuner GP GPTuner \
         DNGO DNGOTuner; do
         [ ! -e "$TP_BUILD/plugins/$(echo "${word%Tuner}" | tr A-Z a-z).so" ] ||
             continue
@@ -469,6 +484,7 @@ told_of_a_crash() {
 check "both spellings of the argument, and other words" both_spellings
 check "both schemas of the configuration" schemas
 check "NNI's names, in whatever case" names
+check "documented configurations of tuners that model results" documented
 check "names that tunepipe has not: the nearest" names_that_are_not_there
 check "a plugin of such a name is used" a_plugin_of_that_name_is_used
 check "the arguments of NNI's older TPE" old_tpe

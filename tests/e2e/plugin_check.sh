@@ -11,8 +11,8 @@ set -u
 
 # CPU time is shown and never asked for here: `latency` may be a warning, and a
 # busy machine may take its time.  The filter error fails as often as its
-# argument says; bohb, whose 10,000 results are given up after 20 s of CPU time,
-# is hurried.
+# argument says; bohb and smac, whose 10,000 results are given up after 20 s of
+# CPU time, are hurried.
 own_plugins() {
     case $TP_BUILD in
     */tsan | */asan) echo "the unit tests do it under a sanitizer"; return 77 ;;
@@ -22,8 +22,10 @@ own_plugins() {
         */error.so) set -- --args '{"every": 1000000000}' ;;
         *) set -- ;;
         esac
-        hurried=
-        [ "${so##*/}" != bohb.so ] || hurried=$TP_BUILD/tests/preload/hurried.so
+        case $so in
+        */bohb.so | */smac.so) hurried=$TP_BUILD/tests/preload/hurried.so ;;
+        *) hurried= ;;
+        esac
         LD_PRELOAD=$hurried "$T" plugin check "$so" --timeout 600 "$@" \
             > out 2> err || fail "$so: $(cat out err)" || return 1
         if grep -v latency out | grep -E '^(warning|skipped)'; then

@@ -47,6 +47,7 @@ static const struct {
     {"medianstop", NULL, true}, {"curvefitting", NULL, true},
     {"patience", NULL, true},   {"percentile", NULL, true},
     {"threshold", NULL, true},  {"wilcoxon", NULL, true},
+    {"smac", NULL, false},
 };
 
 static const struct log silent = {.fd = -1, .name = "tunepipe"};

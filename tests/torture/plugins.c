@@ -239,7 +239,8 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
     X(hyperband)  \
     X(evolution)  \
     X(grid)       \
-    X(pbt) X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(tpe)
+    X(pbt)        \
+    X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(smac) X(tpe)
 #define TUNER(name)                          \
     static int tuner_##name(struct err *err) \
     {                                        \

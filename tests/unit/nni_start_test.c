@@ -235,6 +235,7 @@ TEST(nni_names_stand_for_plugins_in_any_case)
         {"gridsearch", "grid"},
         {"RegularizedEvolutionTuner", "regularized_evolution"},
         {"pbttuner", "pbt"},
+        {"SMAC", "smac"},
         {"cmaes", "cmaes"},
         {"/some/where.so", "/some/where.so"},
     };

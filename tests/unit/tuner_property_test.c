@@ -411,7 +411,8 @@ run_extremes(const char *name)
     X(evolution) \
     X(grid)      \
     X(hyperband) \
-    X(pbt) X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(tpe)
+    X(pbt)       \
+    X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(smac) X(tpe)
 #define NAME(name) #name,
 
 ALL(EACH)
