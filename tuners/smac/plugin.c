@@ -14,6 +14,9 @@
 #define CANDIDATES 500
 #define MIN_SPLIT 3
 #define COLUMNS 0.5
+#define BY_SPACE (-1.0) /* of random_fraction */
+#define RANDOM_FLAT 0.1
+#define RANDOM_NESTED 0.3
 
 struct smac_tuner {
     const struct tp_host *host;
@@ -35,9 +38,10 @@ static const struct tp_arg args[N_ARGS] = {
     [STARTUP] = TP_INT("n_startup_jobs", 10, 1, 1e6,
                        "results before the forest begins; before, the prior "
                        "is sampled"),
-    [RANDOM] = TP_DOUBLE("random_fraction", 0.1, 0, 1,
-                         "share of the forest's suggestions in whose place "
-                         "the prior is sampled"),
+    [RANDOM] = TP_DOUBLE_OR_NULL("random_fraction", 0, 1,
+                                 "share of the forest's suggestions in whose "
+                                 "place the prior is sampled; null: 0.1, or "
+                                 "0.3 where parameters hang on choices"),
     [TREES] = TP_INT("trees", 10, 1, 1000, "trees of the forest"),
     [SEED] = TP_SEED("seed of the random numbers"),
 };
@@ -72,7 +76,7 @@ config(void *vself, const struct tp_value *values, size_t n)
         .startup = (size_t)values[STARTUP].integer,
         .candidates = CANDIDATES,
         .most = MOST_POINTS,
-        .random = values[RANDOM].number,
+        .random = tp_number_or(&values[RANDOM], BY_SPACE),
         .forest = {.trees = (size_t)values[TREES].integer,
                    .min_split = MIN_SPLIT,
                    .columns = COLUMNS},
@@ -84,12 +88,18 @@ static struct smac *
 smac_for(const struct smac_tuner *self, const struct tp_space *s)
 {
     struct axis *axes = calloc(s->n_dims + 1, sizeof *axes);
+    struct smac_options options = self->options;
     struct smac *made = NULL;
+    bool is_nested = false;
 
-    for (size_t i = 0; axes != NULL && i < s->n_dims; i++)
+    for (size_t i = 0; axes != NULL && i < s->n_dims; i++) {
         axes[i] = tpe_axis_of(TP_DIM(s, i));
+        is_nested = is_nested || axes[i].parent != TP_NO_PARENT;
+    }
+    if (options.random < 0)
+        options.random = is_nested ? RANDOM_NESTED : RANDOM_FLAT;
     if (axes != NULL)
-        made = smac_new(&self->options, axes, s->n_dims);
+        made = smac_new(&options, axes, s->n_dims);
     free(axes);
     return made;
 }
@@ -183,7 +193,7 @@ explain(const struct smac_tuner *self, const struct smac_reason *why)
         break;
     case SMAC_RANDOM:
         tp_explain(host, "a sample of the prior, as a share of %g is",
-                   self->options.random);
+                   self->smac->options.random);
         break;
     case SMAC_SEARCHED:
         tp_explain(host,

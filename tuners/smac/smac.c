@@ -16,8 +16,8 @@
 #define NO_CODE (FOREST_CODES - 1) /* of an inactive choice */
 #define STARTS 5                   /* of local searches, of either kind */
 #define SPOTS (3 + 2 * STARTS)
-#define SWEEPS 8     /* of a local search, at most */
-#define NEIGHBOURS 4 /* tried in a dimension of a sweep, by turns */
+#define CHANGES 200  /* of parameters, that a local search tries at most */
+#define NEIGHBOURS 4 /* tried of a parameter, by turns */
 #define FAR_SD 0.2   /* farther away, in units */
 #define NEAR_SD 0.02 /* and nearer */
 #define TAIL (-6.0)  /* where the improvement's series begins to be exact */
@@ -344,34 +344,29 @@ neighbour(const struct axis *a, double at, double sd, struct dice *dice)
     return u;
 }
 
-/* Changes one parameter after the other while that is better. */
+/* Changes one parameter after the other, until a round brings nothing. */
 static void
 search_from(struct search *q, struct spot *spot, struct spot *next)
 {
     const struct smac *s = q->s;
-    bool better = true;
+    size_t d = dice_below(q->dice, s->n_dims), idle = 0;
 
-    for (int sweep = 0; better && sweep < SWEEPS; sweep++) {
-        size_t first = dice_below(q->dice, s->n_dims);
-
-        better = false;
-        for (size_t k = 0; k < s->n_dims; k++) {
-            size_t d = (first + k) % s->n_dims;
-
-            if (s->axes[d].kind == AXIS_SINGLE)
+    for (size_t k = 0; idle < s->n_dims && k < CHANGES; k++) {
+        d = (d + 1) % s->n_dims;
+        idle++;
+        for (int i = 0; i < NEIGHBOURS && s->axes[d].kind != AXIS_SINGLE &&
+                        !isnan(spot->at[d]);
+             i++) {
+            copy_spot(s, next, spot);
+            set_at(s, next, d,
+                   neighbour(&s->axes[d], spot->at[d],
+                             i % 2 == 0 ? FAR_SD : NEAR_SD, q->dice));
+            follow(s, next, d + 1, q->dice);
+            score_spot(q, next);
+            if (!(next->score > spot->score))
                 continue;
-            for (int i = 0; i < NEIGHBOURS && !isnan(spot->at[d]); i++) {
-                copy_spot(s, next, spot);
-                set_at(s, next, d,
-                       neighbour(&s->axes[d], spot->at[d],
-                                 i % 2 == 0 ? FAR_SD : NEAR_SD, q->dice));
-                follow(s, next, d + 1, q->dice);
-                score_spot(q, next);
-                if (!(next->score > spot->score))
-                    continue;
-                copy_spot(s, spot, next);
-                better = true;
-            }
+            copy_spot(s, spot, next);
+            idle = 0;
         }
     }
 }
