@@ -17,6 +17,7 @@
 #include "dispatcher/session.h"
 #include "frame.h"
 #include "log/log.h"
+#include "nni/names.h"
 #include "nni/pyclass.h"
 #include "plugin/paths.h"
 #include "replay/resumption.h"
@@ -821,6 +822,27 @@ set_direction(const struct dispatch_words *w, const struct experiment *x,
     return word == NULL ? 0 : policy_set_direction(p, word, err);
 }
 
+/* Names and arguments of NNI's tuners as they are under NNI's managers, but for
+ * a default of optimize_mode. */
+static int
+translate_tuner(const struct dispatch_words *w, struct json **args,
+                const struct log *log, struct err *err)
+{
+    struct json *made;
+
+    if (w->tuner == NULL || w->tuner_class != NULL)
+        return 0;
+    if (names_translate(w->tuner, json_root(*args), NULL, &made, err) != 0)
+        return -1;
+    if (names_note(w->tuner) != NULL)
+        log_info(log, "%s", names_note(w->tuner));
+    if (made != NULL) {
+        json_free(*args);
+        *args = made;
+    }
+    return 0;
+}
+
 static int
 begin_session(struct dispatch_words *w, const struct experiment *x,
               struct session_setup *session, struct json *args[2],
@@ -835,6 +857,7 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
     session->assessor = w->assessor;
     if (set_policy(w, &session->policy, err) != 0 ||
         parse_both(w, args, err) != 0 ||
+        translate_tuner(w, &args[0], log, err) != 0 ||
         set_direction(w, x, args, &session->policy, err) != 0 ||
         filters_read(filters, &w->filters, x, session, err) != 0 ||
         choose_seed(w, log, err) != 0)

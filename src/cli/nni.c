@@ -674,8 +674,12 @@ choose(struct nni_start *n, enum plugin_kind kind,
         if (*made == NULL)
             return -1;
     } else if (names_resolve(n->paths, kind, builtin, name, err) != 0 ||
-               names_translate(*name, a->args, made, err) != 0) {
+               (kind == PLUGIN_TUNER &&
+                names_translate(builtin, a->args, names_mode(kind, builtin),
+                                made, err) != 0)) {
         return -1;
+    } else if (kind == PLUGIN_TUNER && names_note(builtin) != NULL) {
+        log_info(&n->log, "%s", names_note(builtin));
     }
     *args = *made != NULL ? json_root(*made) : a->args;
     return 0;

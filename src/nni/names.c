@@ -15,8 +15,9 @@ static const struct {
     const char *name;
     const char *alias;  /* NULL: none */
     const char *plugin; /* NULL: tunepipe has none for it */
-    /* Where plugin is NULL: what to take instead, and for what. */
-    const char *nearest;
+    /* Where plugin is NULL: what to take instead, and for what; else what is
+     * said of it, where it is another algorithm. */
+    const char *instead;
     const char *mode; /* optimize_mode where none is given; NULL: the algorithm
                          knows none, or demands one */
 } known[] = {
@@ -77,6 +78,17 @@ names_mode(enum plugin_kind kind, const char *name)
     return i < N_KNOWN ? known[i].mode : NULL;
 }
 
+const char *
+names_note(const char *name)
+{
+    size_t i = find(PLUGIN_TUNER, name);
+
+    return i < N_KNOWN && known[i].plugin != NULL &&
+                   strcmp(name, known[i].plugin) != 0
+               ? known[i].instead
+               : NULL;
+}
+
 bool
 names_is_advisor(const char *name)
 {
@@ -120,10 +132,69 @@ names_resolve(const struct plugin_paths *paths, enum plugin_kind kind,
         return 0;
     return err_set(err, ERR_CONFIG,
                    "%s '%s' of NNI is not among tunepipe's; the nearest: %s",
-                   plugin_kind_name(kind), name, known[i].nearest);
+                   plugin_kind_name(kind), name, known[i].instead);
 }
 
-/* ---- the arguments of the TPE before NNI 2.6 ---- */
+/* ---- arguments ---- */
+
+/* What becomes of arguments of tuners that another stands for. */
+static const struct {
+    const char *name;          /* as in known */
+    const char *theirs, *ours; /* NULL: not looked at */
+} words[] = {
+    {"GP", "cold_start_num", "n_startup_jobs"},
+    {"GP", "utility", NULL},
+    {"GP", "kappa", NULL},
+    {"GP", "xi", NULL},
+    {"GP", "nu", NULL},
+    {"GP", "alpha", NULL},
+    {"GP", "selection_num_warm_up", NULL},
+    {"GP", "selection_num_starting_points", NULL},
+    {"Metis", "cold_start_num", "n_startup_jobs"},
+    {"Metis", "no_resampling", NULL},
+    {"Metis", "no_candidates", NULL},
+    {"Metis", "selection_num_starting_points", NULL},
+    {"Metis", "exploration_probability", NULL},
+    {"DNGO", "trials_per_update", "n_startup_jobs"},
+    {"DNGO", "sample_size", NULL},
+    {"DNGO", "num_epochs_per_training", NULL},
+};
+#define N_WORDS (sizeof words / sizeof *words)
+
+/* The row of an argument; N_WORDS: it is kept.  key NULL: any of the name's. */
+static size_t
+find_word(const char *name, const char *key)
+{
+    size_t i = 0;
+
+    while (i < N_WORDS && (strcmp(words[i].name, name) != 0 ||
+                           (key != NULL && strcmp(words[i].theirs, key) != 0)))
+        i++;
+    return i;
+}
+
+static void
+write_words(const char *name, struct jval args, const char *mode,
+            struct buf *out)
+{
+    struct json_writer w = json_begin_object(out);
+    struct jval_iter it = jval_iter(args);
+    struct jval v;
+
+    if (mode != NULL && !jval_get(args, "optimize_mode", &v))
+        json_add_text(&w, "optimize_mode", mode);
+    while (jval_next(&it)) {
+        size_t i = find_word(name, it.key);
+
+        if (i == N_WORDS)
+            jval_write(it.value, json_value(&w, it.key));
+        else if (words[i].ours != NULL)
+            jval_write(it.value, json_value(&w, words[i].ours));
+    }
+    json_close(&w);
+}
+
+/* Those of the TPE before NNI 2.6. */
 
 static const struct {
     const char *old, *now;
@@ -150,6 +221,20 @@ lie_of(struct jval args)
     return NULL;
 }
 
+/* The same where args are those of that TPE; else NULL. */
+static const char *
+old_lie(const char *plugin, struct jval args)
+{
+    struct jval v;
+
+    return plugin != NULL && strcmp(plugin, "tpe") == 0 &&
+                   !jval_get(args, "tpe_args", &v) &&
+                   (jval_get(args, "parallel_optimize", &v) ||
+                    jval_get(args, "constant_liar_type", &v))
+               ? lie_of(args)
+               : NULL;
+}
+
 static void
 write_translated(struct jval args, const char *lie, struct buf *out)
 {
@@ -168,21 +253,22 @@ write_translated(struct jval args, const char *lie, struct buf *out)
 }
 
 int
-names_translate(const char *plugin, struct jval args, struct json **out,
-                struct err *err)
+names_translate(const char *name, struct jval args, const char *mode,
+                struct json **out, struct err *err)
 {
-    const char *lie = lie_of(args);
-    struct jval v;
+    size_t i = find(PLUGIN_TUNER, name);
+    bool has_words = i < N_KNOWN && find_word(known[i].name, NULL) < N_WORDS;
+    const char *lie = i < N_KNOWN ? old_lie(known[i].plugin, args) : NULL;
     struct buf text;
 
     *out = NULL;
-    if (strcmp(plugin, "tpe") != 0 || lie == NULL ||
-        jval_get(args, "tpe_args", &v) ||
-        (!jval_get(args, "parallel_optimize", &v) &&
-         !jval_get(args, "constant_liar_type", &v)))
+    if (!has_words && lie == NULL)
         return 0;
     buf_init(&text, (size_t)16 << 20);
-    write_translated(args, lie, &text);
+    if (has_words)
+        write_words(known[i].name, args, mode, &text);
+    else
+        write_translated(args, lie, &text);
     if (buf_check(&text, "classArgs", err) == 0)
         *out = json_parse(buf_text(&text), text.len, JSON_STRICT, err);
     buf_fini(&text);

@@ -32,10 +32,16 @@ bool names_is_advisor(const char *name);
 int names_resolve(const struct plugin_paths *paths, enum plugin_kind kind,
                   const char *name, const char **plugin, struct err *err);
 
-/* Translates the arguments of NNI's TPE before 2.6 (parallel_optimize,
- * constant_liar_type).  Where `args` has them *out becomes args in the words of
- * the plugin tpe, to be freed; else NULL: `args` is right as it is. */
-int names_translate(const char *plugin, struct jval args, struct json **out,
-                    struct err *err);
+/* One line that says that another algorithm stands for NNI's tuner of that
+ * name; NULL: none does, or the name is that plugin's own. */
+const char *names_note(const char *name);
+
+/* Translates the arguments of NNI's tuner of that name into the words of the
+ * plugin that stands for it: those of TPE before 2.6 (parallel_optimize,
+ * constant_liar_type), and of tuners that another algorithm stands for, which
+ * get `mode` (NULL: none) as optimize_mode where they have no other.  *out is
+ * to be freed; NULL: `args` is right as it is. */
+int names_translate(const char *name, struct jval args, const char *mode,
+                    struct json **out, struct err *err);
 
 #endif

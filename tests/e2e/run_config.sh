@@ -240,6 +240,21 @@ EOF
 }
 check "a configuration of NNI v1 runs as it is, and each key is told" nni_v1
 
+# Tuners that NNI has under other names, or with other arguments.
+nni_tuners() {
+    while read -r name args plugin has; do
+        echo "$final" | experiment 'maxTrialNumber: 1' \
+            "tuner: {name: $name, classArgs: $args}"
+        run 0 && head -n 2 "$dir/command.log" > records &&
+            has records "\"tuner\": {\"name\": \"$plugin\"" &&
+            has records "$has" || return
+    done << 'E'
+SMAC {"config_dedup":true} smac "config_dedup": true
+TPE {"parallel_optimize":true} tpe "constant_liar_type": "best"
+E
+}
+check "NNI's names of tuners, and their arguments" nni_tuners
+
 space_file() {
     echo 'tunepipe trial report --final "$TUNEPIPE_PARAM_y"' |
         experiment 'maxTrialNumber: 1' 'searchSpaceFile: s/space.json'

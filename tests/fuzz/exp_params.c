@@ -54,7 +54,8 @@ check_algorithm(const struct nni_algorithm *a, enum plugin_kind kind)
         MUST(names_known(kind, a->name));
     } else if (a->name != NULL) {
         MUST(plugin != NULL);
-        if (names_translate(plugin, a->args, &translated, &err) != 0)
+        if (names_translate(a->name, a->args, names_mode(kind, a->name),
+                            &translated, &err) != 0)
             check_line(&err);
         json_free(translated);
     }

@@ -273,12 +273,36 @@ TEST(nni_names_that_nothing_stands_for_tell_the_nearest)
     plugin_paths_free(paths);
 }
 
+struct translation {
+    const char *name, *args, *want; /* NULL: left as they are */
+};
+
+static void
+check_translations(const struct translation *cases, size_t n, const char *mode)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct json *args = parse(cases[i].args), *out, *want;
+
+        CHECK_EQ(
+            names_translate(cases[i].name, json_root(args), mode, &out, NULL),
+            0);
+        CHECK((out == NULL) == (cases[i].want == NULL));
+        if (out != NULL) {
+            want = parse(cases[i].want);
+            CHECK(jval_equal(json_root(out), json_root(want)));
+            json_free(want);
+        }
+        json_free(out);
+        json_free(args);
+    }
+}
+
 TEST(nni_arguments_of_the_older_tpe_are_translated)
 {
-    static const struct {
-        const char *plugin, *args, *want; /* NULL: left as they are */
-    } cases[] = {
+    static const struct translation cases[] = {
         {"tpe", "{}", NULL},
+        {"TPE_legacy", "{\"constant_liar_type\": \"max\"}",
+         "{\"tpe_args\": {\"constant_liar_type\": null}}"},
         {"tpe", "null", NULL},
         {"anneal", "{\"parallel_optimize\": true}", NULL},
         {"tpe", "{\"parallel_optimize\": 1}", NULL},
@@ -295,18 +319,35 @@ TEST(nni_arguments_of_the_older_tpe_are_translated)
          "{\"tpe_args\": {\"constant_liar_type\": \"worst\"}}"},
     };
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct json *args = parse(cases[i].args), *out, *want;
+    check_translations(cases, sizeof cases / sizeof *cases, NULL);
+}
 
-        CHECK_EQ(names_translate(cases[i].plugin, json_root(args), &out, NULL),
-                 0);
-        CHECK((out == NULL) == (cases[i].want == NULL));
-        if (out != NULL) {
-            want = parse(cases[i].want);
-            CHECK(jval_equal(json_root(out), json_root(want)));
-            json_free(want);
-        }
-        json_free(out);
-        json_free(args);
-    }
+TEST(nni_arguments_of_tuners_that_another_stands_for_are_translated)
+{
+    static const struct translation cases[] = {
+        {"GP",
+         "{\"optimize_mode\": \"minimize\", \"utility\": \"ei\", "
+         "\"kappa\": 5.0, \"xi\": 0.0, \"nu\": 2.5, \"alpha\": 1e-06, "
+         "\"cold_start_num\": 7, \"selection_num_warm_up\": 100000, "
+         "\"selection_num_starting_points\": 250, \"seed\": 3}",
+         "{\"optimize_mode\": \"minimize\", \"n_startup_jobs\": 7, "
+         "\"seed\": 3}"},
+        {"GPTuner", "null", "{\"optimize_mode\": \"maximize\"}"},
+        {"metis", "{}", "{\"optimize_mode\": \"maximize\"}"},
+        {"MetisTuner",
+         "{\"no_resampling\": true, \"no_candidates\": false, "
+         "\"selection_num_starting_points\": 600, "
+         "\"cold_start_num\": 10, \"kapa\": 1, "
+         "\"exploration_probability\": 0.9}",
+         "{\"n_startup_jobs\": 10, \"kapa\": 1, "
+         "\"optimize_mode\": \"maximize\"}"},
+        {"DNGO",
+         "{\"sample_size\": 1000, \"trials_per_update\": 20, "
+         "\"num_epochs_per_training\": 500}",
+         "{\"n_startup_jobs\": 20, \"optimize_mode\": \"maximize\"}"},
+        {"SMAC", "{\"config_dedup\": true}", NULL},
+        {"no_such", "{\"cold_start_num\": 7}", NULL},
+    };
+
+    check_translations(cases, sizeof cases / sizeof *cases, "maximize");
 }
