@@ -115,7 +115,9 @@ plugin_paths_at(const struct plugin_paths *p, size_t i)
 static const struct {
     const char *alias, *name;
 } aliases[] = {
+    {"dngo", "gp"},
     {"gridsearch", "grid"},
+    {"metis", "gp"},
     {"regularizedevolution", "regularized_evolution"},
 };
 #define N_ALIASES (sizeof aliases / sizeof *aliases)
@@ -181,6 +183,7 @@ plugin_paths_find(const struct plugin_paths *p, const char *name,
                   struct err *err)
 {
     size_t len = strlen(name);
+    size_t bare = ends_in(name, len, "tuner") ? len - strlen("tuner") : len;
     char *path;
 
     if (is_file(name)) {
@@ -190,10 +193,11 @@ plugin_paths_find(const struct plugin_paths *p, const char *name,
         return path;
     }
     path = find_in_folders(p, name, len);
-    if (path == NULL && ends_in(name, len, "tuner"))
-        path = find_in_folders(p, name, len - strlen("tuner"));
+    if (path == NULL && bare < len)
+        path = find_in_folders(p, name, bare);
     for (size_t i = 0; path == NULL && i < N_ALIASES; i++)
-        if (strcasecmp(name, aliases[i].alias) == 0)
+        if (strlen(aliases[i].alias) == bare &&
+            strncasecmp(name, aliases[i].alias, bare) == 0)
             path = find_in_folders(p, aliases[i].name, strlen(aliases[i].name));
     return path != NULL ? path : not_found(p, name, err);
 }

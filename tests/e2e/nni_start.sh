@@ -165,6 +165,12 @@ BOHB bohb
 PBT pbt
 PBTTuner pbt
 SMAC smac
+GP gp
+GPTuner gp
+Metis gp
+MetisTuner gp
+DNGO gp
+DNGOTuner gp
 EOF
     for word in medianstop CURVEFITTING; do
         rm -rf ck
@@ -184,9 +190,17 @@ documented() {
             '{"tuner":{"'"$key"'":"'"$name"'","classArgs":'"$args"'}}' &&
             answered && has ck/command.log \
             "\"tuner\": {\"name\": \"$plugin\"" || return
+        [ $plugin = smac ] || has err "NNI's $(echo "${name%Tuner}") is done by gp" ||
+            return
     done << 'EOF'
 smac builtinTunerName SMAC {"optimize_mode":"maximize"}
 smac name SMAC {"optimize_mode":"minimize","config_dedup":true}
+gp builtinTunerName GP {"optimize_mode":"maximize"}
+gp name GP {"optimize_mode":"maximize","utility":"ei","kappa":5.0,"xi":0.0,"nu":2.5,"alpha":1e-6,"cold_start_num":10,"selection_num_warm_up":100000,"selection_num_starting_points":250}
+gp builtinTunerName MetisTuner {"optimize_mode":"maximize"}
+gp name Metis {"optimize_mode":"maximize","no_resampling":true,"no_candidates":false,"selection_num_starting_points":600,"cold_start_num":10}
+gp builtinTunerName DNGOTuner {"optimize_mode":"maximize"}
+gp name DNGO {"sample_size":1000,"trials_per_update":20,"num_epochs_per_training":500}
 EOF
 }
 
@@ -199,8 +213,7 @@ line() {
 }
 
 names_that_are_not_there() {
-    for word in NetworkMorphism PPO PPOTuner Metis MetisTuner GP GPTuner \
-        DNGO DNGOTuner; do
+    for word in NetworkMorphism PPO PPOTuner; do
         [ ! -e "$TP_BUILD/plugins/$(echo "${word%Tuner}" | tr A-Z a-z).so" ] ||
             continue
         nni 3 '{"tuner":{"name":"'$word'"}}' &&

@@ -251,6 +251,9 @@ nni_tuners() {
     done << 'E'
 SMAC {"config_dedup":true} smac "config_dedup": true
 TPE {"parallel_optimize":true} tpe "constant_liar_type": "best"
+GP {"cold_start_num":7} gp "n_startup_jobs": 7
+Metis {"no_resampling":true,"cold_start_num":8} gp "n_startup_jobs": 8
+DNGOTuner {"sample_size":100,"trials_per_update":9} gp "n_startup_jobs": 9
 E
 }
 check "NNI's names of tuners, and their arguments" nni_tuners

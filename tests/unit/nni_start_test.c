@@ -236,6 +236,11 @@ TEST(nni_names_stand_for_plugins_in_any_case)
         {"RegularizedEvolutionTuner", "regularized_evolution"},
         {"pbttuner", "pbt"},
         {"SMAC", "smac"},
+        {"GP", "gp"},
+        {"GPTuner", "gp"},
+        {"metis", "gp"},
+        {"MetisTuner", "gp"},
+        {"DNGO", "gp"},
         {"cmaes", "cmaes"},
         {"/some/where.so", "/some/where.so"},
     };
