@@ -36,23 +36,52 @@ num_add_scaled(double *y, const double *x, double factor, size_t n)
 }
 
 int
+num_cholesky_row(double *a, size_t stride, size_t i)
+{
+    double *row = a + i * stride;
+    double rest;
+
+    for (size_t j = 0; j < i; j++) {
+        const double *other = a + j * stride;
+
+        row[j] = (row[j] - num_dot(row, other, j)) / other[j];
+    }
+    rest = row[i] - num_dot(row, row, i);
+    if (!(rest > 0 && rest <= DBL_MAX))
+        return -1;
+    row[i] = num_sqrt(rest);
+    return 0;
+}
+
+int
 num_cholesky(double *a, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        double *row = a + i * n;
-        double rest;
-
-        for (size_t j = 0; j < i; j++) {
-            const double *other = a + j * n;
-
-            row[j] = (row[j] - num_dot(row, other, j)) / other[j];
-        }
-        rest = row[i] - num_dot(row, row, i);
-        if (!(rest > 0 && rest <= DBL_MAX))
+    for (size_t i = 0; i < n; i++)
+        if (num_cholesky_row(a, n, i) != 0)
             return -1;
-        row[i] = num_sqrt(rest);
-    }
     return 0;
+}
+
+void
+num_cholesky_inverse(const double *l, size_t stride, size_t n, double *inverse)
+{
+    double *up = inverse; /* L^-T first, row k: column k of L^-1 */
+
+    for (size_t k = 0; k < n; k++) {
+        double *row = up + k * stride;
+
+        memset(row, 0, n * sizeof *row);
+        row[k] = 1;
+        for (size_t i = k; i < n; i++)
+            row[i] = (row[i] - num_dot(l + i * stride + k, row + k, i - k)) /
+                     l[i * stride + i];
+    }
+    /* (L^-T L^-1)[k][i], i >= k, needs rows i and k from i on: what is written
+     * is read by no later i of this k. */
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = k; i < n; i++)
+            up[k * stride + i] =
+                num_dot(up + i * stride + i, up + k * stride + i, n - i);
 }
 
 void

@@ -25,6 +25,16 @@ void num_add_scaled(double *y, const double *x, double factor, size_t n);
  * then lost.  The residual is below 2 n 2^-53 |A|. */
 int num_cholesky(double *a, size_t n);
 
+/* One row of it, `stride` numbers behind the row before: row i of A becomes
+ * that of L, the rows above being L's, with the same bits.  -1: as above; that
+ * row is then lost. */
+int num_cholesky_row(double *a, size_t stride, size_t i);
+
+/* The inverse of L L', symmetric: its upper triangle, row by row, the diagonal
+ * included; the rest of `inverse` is lost.  Both have rows of `stride`. */
+void num_cholesky_inverse(const double *l, size_t stride, size_t n,
+                          double *inverse);
+
 /* x takes the place of b: L x = b; L' x = b; and L L' x = b. */
 void num_lower_solve(const double *l, size_t n, double *b);
 void num_upper_solve(const double *l, size_t n, double *b);

@@ -2,7 +2,9 @@
 #include "t.h"
 
 #include "numerics/batch.h"
+#include "numerics/lanes.h"
 #include "numerics/linear.h"
+#include "numerics/matern.h"
 #include "numerics/random.h"
 #include "numerics/sobol.h"
 #include "numerics/truncated.h"
@@ -201,4 +203,29 @@ TEST(numerics_bits_of_matrices_never_change)
     cholesky = mix(cholesky, num_cholesky_log_det(b, SIZE));
     check("eigen", eigen, "fe906fb715b343db");
     check("cholesky", cholesky, "a26f871a0b1ff85e");
+}
+
+TEST(numerics_bits_of_lanes_never_change)
+{
+    double l[SIZE * SIZE], inverse[SIZE * SIZE], b[SIZE * NUM_LANES];
+    double value[SIZE * NUM_LANES], slope[SIZE * NUM_LANES];
+    uint64_t solved = 0xcbf29ce484222325u, matern = solved;
+
+    for (uint32_t i = 0; i < SIZE * SIZE; i++)
+        l[i] = number(i, 0) + (i % (SIZE + 1) == 0 ? 20 : 0);
+    for (size_t i = 0; i < SIZE; i++)
+        CHECK(num_cholesky_row(l, SIZE, i) == 0);
+    num_cholesky_inverse(l, SIZE, SIZE, inverse);
+    for (size_t i = 0; i < SIZE; i++)
+        num_lanes_distance(inverse + i * SIZE, l, l, SIZE / NUM_LANES,
+                           b + i * NUM_LANES);
+    num_matern52_n(b, value, slope, SIZE * NUM_LANES);
+    num_lanes_lower_solve(l, SIZE, SIZE, b);
+    num_lanes_upper_solve(l, SIZE, SIZE, b);
+    for (size_t i = 0; i < SIZE * NUM_LANES; i++) {
+        solved = mix(mix(solved, b[i]), inverse[i / SIZE * SIZE + SIZE - 1]);
+        matern = mix(mix(matern, value[i]), slope[i]);
+    }
+    check("lanes", solved, "8470279c84a9f524");
+    check("matern", matern, "a1bdd22f843d3521");
 }

@@ -3,6 +3,7 @@
 
 #include "elementary.h"
 #include "linear.h"
+#include "matern.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -76,35 +77,6 @@ distance(const struct cmaes_model *m, const double *a, const double *b)
     return sum;
 }
 
-/* e^-r for r >= 0 within 1e-8, relatively: 2^-k times a series in the rest.
- * Kernels need no more, and there are thousands of them for each answer. */
-static double
-decay(double r)
-{
-    double k, x, square, low, high;
-    uint64_t bits;
-
-    if (!(r < 700))
-        return 0;
-    k = (double)(int64_t)(r * 1.4426950408889634 + 0.5);
-    x = k * 0.6931471805599453 - r; /* within +-0.347 */
-    square = x * x;
-    low = (1 + x) + (1.0 / 2 + x * (1.0 / 6)) * square;
-    high =
-        (1.0 / 24 + x * (1.0 / 120)) + (1.0 / 720 + x * (1.0 / 5040)) * square;
-    bits = (uint64_t)(1023 - (int64_t)k) << 52;
-    memcpy(&x, &bits, sizeof x);
-    return (low + high * (square * square)) * x;
-}
-
-static double
-matern(double square)
-{
-    double r = SQRT_5 * num_sqrt(square);
-
-    return (1 + r + r * r / 3) * decay(r);
-}
-
 /* The parameters themselves, from their logarithms. */
 static void
 exponentiate(struct cmaes_model *m)
@@ -124,7 +96,8 @@ factor(struct cmaes_model *m)
     for (size_t i = 0; i < m->n; i++) {
         for (size_t k = 0; k < i; k++)
             m->root[i * m->n + k] =
-                m->variance * matern(distance(m, m->x + i * d, m->x + k * d));
+                m->variance *
+                num_matern52(distance(m, m->x + i * d, m->x + k * d));
         m->root[i * m->n + i] = m->variance + m->noise;
     }
     if (num_cholesky(m->root, m->n) != 0)
@@ -132,35 +105,6 @@ factor(struct cmaes_model *m)
     memcpy(m->alpha, m->y, m->n * sizeof *m->y);
     num_cholesky_solve(m->root, m->n, m->alpha);
     return 0;
-}
-
-/* inverse = (root root^T)^-1, the lower triangle. */
-static void
-invert(const struct cmaes_model *m, double *inverse)
-{
-    size_t n = m->n;
-    double *up = inverse; /* root^-T first, row k: column k of root^-1 */
-
-    memset(up, 0, n * n * sizeof *up);
-    for (size_t k = 0; k < n; k++) {
-        double *row = up + k * n;
-
-        row[k] = 1;
-        for (size_t i = k; i < n; i++) {
-            const double *l = m->root + i * n;
-
-            row[i] = (row[i] - num_dot(l + k, row + k, i - k)) / l[i];
-        }
-    }
-    /* (root^-T root^-1)[i][k], i >= k, needs rows i and k from i on: rows
-     * above i are not needed any more once all k <= i are done. */
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = k; i < n; i++) {
-            const double *a = up + i * n, *b = up + k * n;
-
-            /* b[i] is needed by no later i of this k. */
-            up[k * n + i] = num_dot(a + i, b + i, n - i);
-        }
 }
 
 /* Slopes of the posterior by log_theta; -1: there is none. */
@@ -173,7 +117,7 @@ slopes(struct cmaes_model *m, double *out)
     exponentiate(m);
     if (factor(m) != 0)
         return -1;
-    invert(m, inverse);
+    num_cholesky_inverse(m->root, n, n, inverse);
     memset(out, 0, (d + 2) * sizeof *out);
     for (size_t k = 0; k < n; k++) {
         double own = m->alpha[k] * m->alpha[k] - inverse[k * n + k];
@@ -185,7 +129,7 @@ slopes(struct cmaes_model *m, double *out)
             double both = m->alpha[i] * m->alpha[k] - inverse[k * n + i];
             double r = SQRT_5 * num_sqrt(distance(m, a, b)), f;
 
-            both *= m->variance * decay(r);
+            both *= m->variance * num_decay(r);
             out[d] += both * (1 + r + r * r / 3);
             f = -(5.0 / 6) * (1 + r) * both; /* by the squared distance */
             for (size_t j = 0; j < d; j++)
@@ -241,7 +185,8 @@ static void
 kernels(const struct cmaes_model *m, const double *x, double *k)
 {
     for (size_t i = 0; i < m->n; i++)
-        k[i] = m->variance * matern(distance(m, x, m->x + i * m->n_feature));
+        k[i] =
+            m->variance * num_matern52(distance(m, x, m->x + i * m->n_feature));
 }
 
 /* What to expect at x, and its variance. */

@@ -2,6 +2,7 @@
 /* The tuner `cmaes`: cmaes.h behind the plugin interface. */
 #include "cmaes/cmaes.h"
 #include "cmaes/save.h"
+#include "cmaes/space.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
@@ -69,32 +70,6 @@ config(void *vself, const struct tp_value *values, size_t n)
     return TP_OK;
 }
 
-static struct cmaes_dim
-dim_of(const struct tp_dim *d)
-{
-    struct cmaes_dim out = {
-        .kind = CMAES_REAL,
-        .is_log = (d->flags & TP_DIM_LOG) != 0,
-        .is_normal = (d->flags & TP_DIM_NORMAL) != 0,
-        .n_choices = d->n_choices,
-        .low = d->low,
-        .high = d->high,
-        .mu = d->mu,
-        .sigma = d->sigma,
-        .q = d->q,
-        .parent = d->parent == TP_NO_PARENT ? CMAES_NO_PARENT : d->parent,
-        .parent_choice = d->parent_choice,
-    };
-
-    if (d->kind == TP_CHOICE)
-        out.kind = CMAES_CATEGORY;
-    else if (d->kind == TP_RANDINT)
-        out.kind = CMAES_ORDER;
-    else if (d->flags & TP_DIM_Q)
-        out.kind = CMAES_STEPS;
-    return out;
-}
-
 /* What was learnt of another space is let go. */
 static int
 space(void *vself, const struct tp_space *s)
@@ -107,7 +82,7 @@ space(void *vself, const struct tp_space *s)
 
     if (dims != NULL) {
         for (size_t i = 0; i < s->n_dims; i++)
-            dims[i] = dim_of(TP_DIM(s, i));
+            dims[i] = cmaes_dim_of(TP_DIM(s, i));
         search = cmaes_new(dims, s->n_dims, &self->options, &services);
     }
     free(dims);
