@@ -272,6 +272,7 @@ $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
 PARTS_asha := parts tpe
 PARTS_auto := cmaes parts tpe
 PARTS_bohb := bands tpe
+PARTS_gp := cmaes
 PARTS_smac := tpe
 PARTS_hyperband := bands
 define plugin_rule

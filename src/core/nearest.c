@@ -92,8 +92,8 @@ static const struct {
     /* tuners and assessors */
     {"bayesian", "auto"},
     {"bayesianoptimization", "auto"},
-    {"gp", "auto"},
-    {"gpsampler", "auto"},
+    {"gaussianprocess", "gp"},
+    {"gpsampler", "gp"},
     {"hyperopt", "tpe"},
     {"optuna", "tpe"},
     {"tpesampler", "tpe"},

@@ -77,7 +77,7 @@ seeded() {
     py << 'E'
 import pickle
 from common import *
-for tuner in "auto", "tpe", "cmaes", "random", "anneal":
+for tuner in "auto", "tpe", "cmaes", "gp", "random", "anneal":
     once = params(study(Sampler(tuner, seed=1)))
     assert once == params(study(pickle.loads(pickle.dumps(
         Sampler(tuner, seed=1)))))

@@ -10,7 +10,7 @@ import tunepipe.optuna
 
 # Not grid: it ends a study of three points behind the fourth, as Optuna's
 # GridSampler does; test_single_parameter_objective wants ten.
-TUNERS = ["auto", "tpe", "cmaes", "random", "anneal", "qmc", "evolution",
+TUNERS = ["auto", "tpe", "cmaes", "gp", "random", "anneal", "qmc", "evolution",
           "regularized_evolution", "smac"]
 
 

@@ -238,6 +238,7 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
     X(cmaes)      \
     X(hyperband)  \
     X(evolution)  \
+    X(gp)         \
     X(grid)       \
     X(pbt)        \
     X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(smac) X(tpe)

@@ -51,8 +51,8 @@ count(struct stack *s, size_t most)
 
 TEST(dedup_around_constraints_gives_out_what_holds_once_and_ends)
 {
-    static const char *const tuners[] = {"random", "tpe",    "cmaes",
-                                         "auto",   "anneal", "evolution"};
+    static const char *const tuners[] = {"random", "tpe",       "cmaes", "auto",
+                                         "anneal", "evolution", "gp"};
 
     for (size_t i = 0; i < sizeof tuners / sizeof *tuners; i++) {
         struct stack s;

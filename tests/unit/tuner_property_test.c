@@ -409,6 +409,7 @@ run_extremes(const char *name)
     X(bohb)      \
     X(cmaes)     \
     X(evolution) \
+    X(gp)        \
     X(grid)      \
     X(hyperband) \
     X(pbt)       \

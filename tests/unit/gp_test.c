@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/* What the process says, what the search finds, and where it keeps away. */
+#include "gp/gp.h"
+
+#include "numerics/random.h"
+#include "prior/space.h"
+#include "space/space.h"
+#include "t.h"
+#include "unit/space_help.h"
+#include "cmaes/space.h"
+
+#include <math.h>
+#include <string.h>
+
+NOT_UNDER_TSAN;
+
+/* ---- the process ---- */
+
+enum { ROWS = 21 };
+
+static double
+number(uint64_t i, uint32_t draw)
+{
+    struct random_stream s = random_stream(3, RANDOM_TEST, i, 0);
+
+    return random_uniform(&s, draw);
+}
+
+static double
+wave(const double *x)
+{
+    return 3 * x[0] + (x[1] - 0.4) * (x[1] - 0.4) * 8;
+}
+
+/* Of three columns, the last of which means nothing. */
+static void
+process_begin(struct process *p)
+{
+    size_t *group = calloc(3, sizeof *group);
+
+    for (size_t i = 0; i < 3; i++)
+        group[i] = i;
+    CHECK_EQ(process_init(p, 3, group, 3, 32), 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        for (uint32_t k = 0; k < 3; k++)
+            p->x[i * 3 + k] = number(i, k);
+        p->y[i] = wave(p->x + i * 3) - 2.3;
+    }
+}
+
+static void
+lanes_at(double *c, size_t lane, const double *x)
+{
+    for (size_t i = 0; i < 3; i++)
+        c[i * NUM_LANES + lane] = x[i];
+}
+
+TEST(gp_process_of_one_row_more_is_the_same_as_anew)
+{
+    struct process a, b;
+
+    process_begin(&a);
+    process_begin(&b);
+    CHECK_EQ(process_extend(&a, ROWS), 0);
+    for (size_t i = 1; i <= ROWS; i++)
+        CHECK_EQ(process_extend(&b, i), 0);
+    for (size_t i = 0; i < ROWS; i++)
+        CHECK(memcmp(a.root + i * a.room, b.root + i * b.room,
+                     (i + 1) * sizeof *a.root) == 0);
+    process_fini(&a);
+    process_fini(&b);
+}
+
+TEST(gp_process_learns_what_matters)
+{
+    double c[3 * NUM_LANES], mean[NUM_LANES], variance[NUM_LANES];
+    struct process p;
+
+    process_begin(&p);
+    p.n_told = ROWS;
+    CHECK_EQ(process_fit(&p, 60), 0);
+    CHECK(p.weight[2] < p.weight[0] && p.weight[2] < p.weight[1]);
+    CHECK(p.noise < 1e-3);
+    for (size_t k = 0; k < NUM_LANES; k++)
+        lanes_at(c, k, (double[]){number(k, 7), number(k, 8), number(k, 9)});
+    process_predict(&p, c, mean, variance);
+    for (size_t k = 0; k < NUM_LANES; k++) {
+        double x[] = {c[k], c[NUM_LANES + k]};
+
+        CHECK(fabs(mean[k] - (wave(x) - 2.3)) < 0.2);
+        CHECK(variance[k] > 0 && variance[k] < 0.1);
+    }
+    CHECK(fabs(process_fitted(&p, 4) - p.y[4]) < 0.02);
+    process_fini(&p);
+}
+
+TEST(gp_process_slopes_are_those_of_its_answers)
+{
+    double c[3 * NUM_LANES], mean[NUM_LANES], variance[NUM_LANES];
+    double g[3 * NUM_LANES], by_mean[NUM_LANES], by_variance[NUM_LANES];
+    struct process p;
+
+    process_begin(&p);
+    CHECK_EQ(process_extend(&p, ROWS), 0);
+    process_learn(&p, ROWS);
+    /* Lane 0 is the point, lanes 1 to 6 lie beside it. */
+    for (size_t k = 0; k < NUM_LANES; k++) {
+        double x[] = {0.31, 0.62, 0.53};
+
+        if (k > 0 && k < 7)
+            x[(k - 1) / 2] += k % 2 ? 1e-4 : -1e-4;
+        lanes_at(c, k, x);
+        by_mean[k] = 2;
+        by_variance[k] = -3;
+    }
+    process_predict(&p, c, mean, variance);
+    process_slopes(&p, c, 3, by_mean, by_variance, g);
+    for (size_t i = 0; i < 3; i++) {
+        size_t up = 2 * i + 1, down = up + 1;
+        double want = 2 * (mean[up] - mean[down]) / 2e-4 -
+                      3 * (variance[up] - variance[down]) / 2e-4;
+
+        CHECK(fabs(g[i * NUM_LANES] - want) < 1e-3 * (1 + fabs(want)));
+    }
+    process_fini(&p);
+}
+
+/* ---- the search ---- */
+
+struct study {
+    struct space *space;
+    struct gp *gp;
+    uint64_t seed, next_id;
+    size_t n;
+    double best, x[X_MAX]; /* the best point's */
+};
+
+static double
+study_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
+{
+    const struct study *s = ctx;
+    struct random_stream stream = random_stream(s->seed, RANDOM_TUNER, a, b);
+
+    return random_uniform(&stream, draw);
+}
+
+static int
+study_key(void *ctx, const double *x, uint64_t *key)
+{
+    const struct study *s = ctx;
+
+    space_key(s->space, x, key);
+    return 0;
+}
+
+static void
+study_open(struct study *s, const char *space)
+{
+    const struct gp_options options = {.startup = 10};
+    struct gp_services services = {{study_uniform, s}, study_key, s};
+    const struct tp_space *dims;
+    struct cmaes_dim *axes;
+    struct prior prior;
+
+    memset(s, 0, sizeof *s);
+    s->seed = 1;
+    s->best = INFINITY;
+    s->space = help_space(space);
+    dims = space_dims(s->space);
+    s->n = dims->n_dims;
+    axes = calloc(s->n + 1, sizeof *axes);
+    for (size_t i = 0; i < s->n; i++)
+        axes[i] = cmaes_dim_of(TP_DIM(dims, i));
+    CHECK_EQ(prior_of_space(&prior, dims), 0);
+    s->gp = gp_new(&options, &services, &prior, axes);
+    CHECK(s->gp != NULL);
+}
+
+static void
+study_close(struct study *s)
+{
+    gp_free(s->gp);
+    space_free(s->space);
+}
+
+static uint64_t
+study_ask(struct study *s, double *x)
+{
+    CHECK_EQ(gp_ask(s->gp, s->next_id, x), 0);
+    help_decode(s->space, x);
+    return s->next_id++;
+}
+
+static void
+study_tell(struct study *s, uint64_t id, const double *x, double value)
+{
+    CHECK_EQ(gp_tell(s->gp, id, x, GP_FINAL, value), 0);
+    if (value < s->best) {
+        s->best = value;
+        memcpy(s->x, x, s->n * sizeof *x);
+    }
+}
+
+typedef double objective(const struct study *s, const double *x);
+
+static void
+study_run(struct study *s, objective *f, int trials)
+{
+    double x[X_MAX];
+
+    for (int i = 0; i < trials; i++) {
+        uint64_t id = study_ask(s, x);
+
+        study_tell(s, id, x, f(s, x));
+    }
+}
+
+#define U "{'_type': 'uniform', '_value': [-5, 5]}"
+#define FOUR "{'a': " U ", 'b': " U ", 'c': " U ", 'd': " U "}"
+
+static double
+sphere(const struct study *s, const double *x)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        sum += (x[i] - 1.3) * (x[i] - 1.3);
+    return sum;
+}
+
+static double
+long_sphere(const struct study *s, const double *x)
+{
+    return 1024 * sphere(s, x) + 4096;
+}
+
+TEST(gp_finds_the_middle_of_a_sphere)
+{
+    struct study s;
+
+    study_open(&s, FOUR);
+    study_run(&s, sphere, 40);
+    CHECK(s.best < 0.02);
+    study_close(&s);
+}
+
+TEST(gp_goes_the_same_way_whatever_the_scale_and_another_with_another_seed)
+{
+    struct study a, b;
+    double x[X_MAX], y[X_MAX];
+
+    study_open(&a, FOUR);
+    study_open(&b, FOUR);
+    for (int i = 0; i < 30; i++) {
+        uint64_t id = study_ask(&a, x);
+
+        CHECK_EQ(study_ask(&b, y), id);
+        for (size_t k = 0; k < 4; k++)
+            CHECK(fabs(x[k] - y[k]) < 1e-3);
+        study_tell(&a, id, x, sphere(&a, x));
+        study_tell(&b, id, x, long_sphere(&b, x));
+    }
+    b.seed = 2;
+    study_ask(&a, x);
+    study_ask(&b, y);
+    CHECK(memcmp(x, y, 4 * sizeof *x) != 0);
+    study_close(&a);
+    study_close(&b);
+}
+
+#define MIXED                                                    \
+    "{'c': {'_type': 'choice', '_value': ['p', 'q', 'r', 's']}," \
+    " 'q': {'_type': 'quniform', '_value': [0, 20, 1]},"         \
+    " 'i': {'_type': 'randint', '_value': [0, 12]},"             \
+    " 'n': {'_type': 'normal', '_value': [3, 2]},"               \
+    " 'u': {'_type': 'loguniform', '_value': [0.0001, 1]}}"
+
+static double
+mixed(const struct study *s, const double *x)
+{
+    double sum = x[0] == 2 ? 0 : 1;
+
+    sum += 0.3 * fabs(space_value(s->space, 1, x[1]) - 17);
+    sum += 0.2 * fabs(x[2] - 4) + 0.2 * (x[3] - 4) * (x[3] - 4);
+    return sum + 0.1 * (x[4] + 5) * (x[4] + 5);
+}
+
+TEST(gp_finds_elements_and_rounded_values)
+{
+    struct study s;
+
+    study_open(&s, MIXED);
+    study_run(&s, mixed, 80);
+    CHECK(s.best < 0.1);
+    CHECK(s.x[0] == 2 && s.x[2] == 4);
+    CHECK(space_value(s.space, 1, s.x[1]) == 17);
+    study_close(&s);
+}
+
+#define NESTED                                                         \
+    "{'m': {'_type': 'choice', '_value': ["                            \
+    "   {'_name': 'a', 'x': " U "},"                                   \
+    "   {'_name': 'b', 'y': " U ", 'k': {'_type': 'choice',"           \
+    "                                    '_value': ['p', 'q', 'r']}}," \
+    "   {'_name': 'c'}]}, 'z': " U "}"
+
+static double
+nested(const struct study *s, const double *x)
+{
+    double z = x[s->n - 1] - 2, own = 3;
+
+    if (x[0] == 0)
+        own = 0.2 * (x[1] + 1) * (x[1] + 1) + 1;
+    if (x[0] == 1)
+        own = 0.1 * (x[2] - 3) * (x[2] - 3) + (x[3] != 1);
+    return own + 0.1 * z * z;
+}
+
+TEST(gp_finds_the_best_branch)
+{
+    struct study s;
+
+    study_open(&s, NESTED);
+    study_run(&s, nested, 60);
+    CHECK(s.best < 0.02);
+    CHECK(s.x[0] == 1 && s.x[3] == 1);
+    study_close(&s);
+}
+
+/* Trials fail on more than half of the space, the best point at its edge. */
+static bool
+fails(const double *x)
+{
+    return x[0] + x[1] > 2.5 || x[2] > 3;
+}
+
+TEST(gp_keeps_away_from_where_trials_fail)
+{
+    size_t early = 0, late = 0;
+    struct study s;
+    double x[X_MAX];
+
+    study_open(&s, FOUR);
+    for (int i = 0; i < 90; i++) {
+        uint64_t id = study_ask(&s, x);
+
+        if (!fails(x)) {
+            study_tell(&s, id, x, sphere(&s, x));
+            continue;
+        }
+        CHECK_EQ(gp_lost(s.gp, id, x, true, GP_FAILED), 0);
+        early += i < 45;
+        late += i >= 45;
+    }
+    CHECK(s.best < 0.03);
+    CHECK(late < 35 && early < 30);
+    CHECK(s.gp->story.feasible > 0 && s.gp->story.feasible < 1);
+    study_close(&s);
+}
+
+TEST(gp_keeps_away_from_what_is_out)
+{
+    struct study s;
+    double x[8][X_MAX];
+
+    study_open(&s, FOUR);
+    study_run(&s, sphere, 30);
+    for (int i = 0; i < 8; i++)
+        study_ask(&s, x[i]);
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < i; k++) {
+            double sum = 0;
+
+            for (int d = 0; d < 4; d++)
+                sum += fabs(x[i][d] - x[k][d]);
+            CHECK(sum > 1e-3);
+        }
+    study_close(&s);
+}
+
+TEST(gp_repeats_nothing_while_there_is_something_new)
+{
+    struct study s;
+    double x[X_MAX];
+    bool seen[18] = {false};
+
+    study_open(&s, "{'a': {'_type': 'choice', '_value': [1, 2, 3]},"
+                   " 'b': {'_type': 'randint', '_value': [0, 6]}}");
+    for (int i = 0; i < 18; i++) {
+        uint64_t id = study_ask(&s, x);
+        size_t at = (size_t)(x[0] * 6 + x[1]);
+
+        CHECK(!seen[at]);
+        seen[at] = true;
+        study_tell(&s, id, x, x[0] + x[1]);
+    }
+    study_ask(&s, x);
+    study_close(&s);
+}
+
+TEST(gp_takes_results_late_and_early_and_from_outside)
+{
+    struct study s;
+    double x[X_MAX], y[X_MAX] = {-4, 4, 4, -4};
+    uint64_t id;
+
+    study_open(&s, FOUR);
+    study_run(&s, sphere, 12);
+    id = study_ask(&s, x);
+    CHECK_EQ(gp_lost(s.gp, id, x, true, GP_FAILED), 0);
+    CHECK_EQ(s.gp->n_failed, 1);
+    CHECK_EQ(gp_tell(s.gp, id, x, GP_FINAL, 3), 0);
+    CHECK_EQ(s.gp->n_failed, 0);
+    CHECK_EQ(s.gp->results.n, 13);
+    CHECK_EQ(gp_tell(s.gp, GP_NO_ID, y, GP_FINAL, NAN), 0);
+    CHECK_EQ(s.gp->n_failed, 1);
+    id = study_ask(&s, x);
+    CHECK_EQ(gp_tell(s.gp, id, x, GP_STOPPED, -50), 0);
+    id = study_ask(&s, x);
+    CHECK_EQ(gp_lost(s.gp, id, x, false, GP_FAILED), 0);
+    CHECK_EQ(s.gp->results.n, 15);
+    CHECK_EQ(s.gp->pending.n, 0);
+    study_run(&s, sphere, 30);
+    CHECK(s.best < 0.05); /* the one that was stopped leads nowhere */
+    study_close(&s);
+}
+
+TEST(gp_scores_what_is_better_higher_and_changes_nothing)
+{
+    const double good[] = {1.3, 1.25, 1.3, 1.35}, bad[] = {-4, 4, -4, -4};
+    const double *points[] = {bad, good};
+    double out[2], x[X_MAX], y[X_MAX];
+    struct study a, b;
+
+    study_open(&a, FOUR);
+    study_open(&b, FOUR);
+    CHECK_EQ(gp_score(a.gp, points, 2, out), 0);
+    CHECK(isnan(out[0]) && isnan(out[1]));
+    for (int i = 0; i < 25; i++) {
+        study_run(&a, sphere, 1);
+        study_run(&b, sphere, 1);
+        CHECK_EQ(gp_score(a.gp, points, 2, out), 0);
+    }
+    CHECK(out[1] > out[0]);
+    study_ask(&a, x);
+    study_ask(&b, y);
+    CHECK(memcmp(x, y, 4 * sizeof *x) == 0);
+    study_close(&a);
+    study_close(&b);
+}

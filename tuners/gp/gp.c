@@ -1,0 +1,1141 @@
+/* SPDX-License-Identifier: MIT */
+/* DESIGN
+ *
+ * All parameters are columns in 0..1: a number one, at the value that a trial
+ * gets; a choice one for each element, so that two elements are one apart; what
+ * is inactive lies in the middle of its range.
+ *
+ * The process learns from all results, of many from the best and the newest.
+ * They are its rows in the order of their arrival, so that a result is one row
+ * more of its factor; behind them lie the trials that are out, of which the
+ * process expects what it expects there: they take the doubt from where they
+ * are.  Length scales follow when the results have grown by a part.
+ *
+ * Trials that fail teach a second process, of labels, how likely others do:
+ * least-squares classification, Rasmussen and Williams, section 6.5.
+ *
+ * An ask is a contest: points drawn from the priors and mutants of the best
+ * results are screened; the best of them climb, side by side, along the slope
+ * of the gain; with choices or rounded parameters, mutants of the best one
+ * follow. */
+#include "gp/gp.h"
+
+#include "elementary.h"
+#include "grow.h"
+#include "keyset/saved.h"
+#include "normal.h"
+#include "tunepipe/shell.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GP_FIXED ((size_t)-1)
+#define ROWS_BEST 200 /* results that the process has, at most */
+#define ROWS_NEW 200
+#define PENDING_MOST 64 /* and as many that failed */
+#define ROOM (ROWS_BEST + ROWS_NEW + 2 * PENDING_MOST)
+#define FEASIBLE_ROWS 200 /* the newest */
+#define COLUMNS_MOST 2000 /* with more there is no model */
+#define ELEMENTS_MOST 64  /* columns of a choice; of more, some share one */
+#define LABEL_NOISE (-5)  /* logarithm */
+#define CAUTION 16.0 /* power of the probability that a trial does not fail */
+#define FAR 100.0    /* ranges away from the middle */
+#define BEND 3.0
+#define GROWTH 16 /* length scales follow when so much of n is new */
+#define STEPS 6   /* of the length scales, each time */
+#define LOG_SQRT_2PI 0.9189385332046727
+
+#define DRAWN 160
+#define NEAR 160
+#define PARENTS 5    /* best results that are mutated */
+#define CHANGES 2.0  /* parameters of a mutant that change, on average */
+#define STEP 0.2     /* of a mutant, at first */
+#define STEP_FALLS 7 /* logarithm of how much smaller it becomes */
+#define CLIMBS 30
+#define CLIMB_STEP 0.02
+#define ROUNDS 12 /* of NUM_LANES mutants of the best point */
+#define TRIES 100 /* draws for a point that was not tried */
+
+#define FORCED_DRAW 0xfffffff1u /* beyond the numbers of dimensions */
+
+/* Points side by side. */
+struct batch {
+    double *x;     /* NUM_LANES * n_dims */
+    double *c;     /* n_column lanes */
+    double *g, *h; /* n_number lanes: slopes of the gains; scratch */
+    double *step;  /* as g */
+    double *sign;  /* as g: of the slope before */
+    double *top;   /* as g: where the gain was greatest */
+    double gain[NUM_LANES], most[NUM_LANES];
+    size_t n;
+};
+
+struct contest {
+    struct batch batch;
+    double *starts; /* NUM_LANES * n_dims: the best so far, best first */
+    double gains[NUM_LANES];
+    size_t n_starts;
+    double *best; /* n_dims: the best new one */
+    double gain;  /* -infinity: none */
+    uint64_t id;
+    uint32_t draw;
+};
+
+/* ---- points ---- */
+
+static void
+points_fini(struct gp_points *p)
+{
+    free(p->at);
+    free(p->x);
+}
+
+static int
+points_add(struct gp_points *p, size_t n_dims, const struct gp_point *point,
+           const double *x)
+{
+    if (p->n == p->room) {
+        size_t room = grow_cap(p->room);
+
+        if (grow_to(&p->at, room, sizeof *p->at) != 0 ||
+            grow_to(&p->x, room, n_dims * sizeof *p->x) != 0)
+            return -1;
+        p->room = room;
+    }
+    p->at[p->n] = *point;
+    memcpy(p->x + p->n * n_dims, x, n_dims * sizeof *x);
+    p->n++;
+    return 0;
+}
+
+/* The number of a pending trial, or how many there are. */
+static size_t
+find(const struct gp *g, uint64_t id)
+{
+    size_t i = 0;
+
+    while (i < g->pending.n && g->pending.at[i].id != id)
+        i++;
+    return i;
+}
+
+/* False: it was not there. */
+static bool
+unpend(struct gp *g, uint64_t id)
+{
+    struct gp_points *p = &g->pending;
+    size_t i = find(g, id), d = g->n_dims;
+
+    if (i == p->n)
+        return false;
+    p->n--;
+    memmove(p->at + i, p->at + i + 1, (p->n - i) * sizeof *p->at);
+    memmove(p->x + i * d, p->x + (i + 1) * d, (p->n - i) * d * sizeof *p->x);
+    return true;
+}
+
+/* ---- life ---- */
+
+static bool
+is_choice(const struct gp *g, size_t i)
+{
+    return g->axes[i].kind == CMAES_CATEGORY;
+}
+
+static size_t
+elements(const struct cmaes_dim *d)
+{
+    return d->n_choices < ELEMENTS_MOST ? (size_t)d->n_choices : ELEMENTS_MOST;
+}
+
+/* Numbers first, as only their columns are climbed. */
+static void
+lay_out(struct gp *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n_dims; i++) {
+        g->column[i] = GP_FIXED;
+        if (cmaes_axis_is_free(&g->axes[i]) && !is_choice(g, i))
+            g->column[i] = n++;
+        g->has_steps = g->has_steps || is_choice(g, i) ||
+                       cmaes_axis_has_cells(&g->axes[i]);
+    }
+    g->n_number = n;
+    for (size_t i = 0; i < g->n_dims; i++)
+        if (cmaes_axis_is_free(&g->axes[i]) && is_choice(g, i)) {
+            g->column[i] = n;
+            n += elements(&g->axes[i]);
+        }
+    g->n_column = n;
+}
+
+static int
+model_init(const struct gp *g, struct gp_model *m, size_t room)
+{
+    size_t *group = calloc(g->n_column + 1, sizeof *group), n = 0;
+
+    if (group == NULL)
+        return -1;
+    for (size_t i = 0; i < g->n_number; i++)
+        group[i] = n++;
+    for (size_t i = 0; i < g->n_dims; i++) {
+        if (g->column[i] == GP_FIXED || !is_choice(g, i))
+            continue;
+        for (size_t k = 0; k < elements(&g->axes[i]); k++)
+            group[g->column[i] + k] = n;
+        n++;
+    }
+    m->rows = calloc(room, sizeof *m->rows);
+    if (process_init(&m->process, g->n_column, group, n, room) != 0 ||
+        m->rows == NULL)
+        return -1;
+    return 0;
+}
+
+static void
+model_fini(struct gp_model *m)
+{
+    process_fini(&m->process);
+    free(m->rows);
+}
+
+/* Labels are hardly ever noise, and what looks like it is an edge. */
+static int
+feasible_init(struct gp *g)
+{
+    struct process *p = &g->feasible.process;
+
+    if (model_init(g, &g->feasible, FEASIBLE_ROWS) != 0) {
+        model_fini(&g->feasible);
+        g->feasible = (struct gp_model){.n_rows = 0};
+        return -1;
+    }
+    p->is_sharp = true;
+    p->theta[p->n_group + 1] = LABEL_NOISE;
+    return 0;
+}
+
+/* A continuous parameter that is always there never repeats itself. */
+static bool
+can_repeat(const struct gp *g)
+{
+    for (size_t i = 0; i < g->n_dims; i++)
+        if (g->axes[i].parent == CMAES_NO_PARENT &&
+            g->axes[i].kind == CMAES_REAL && g->column[i] != GP_FIXED)
+            return false;
+    return true;
+}
+
+void
+gp_free(struct gp *g)
+{
+    if (g == NULL)
+        return;
+    prior_fini(&g->prior);
+    free(g->axes);
+    free(g->column);
+    points_fini(&g->results);
+    points_fini(&g->pending);
+    model_fini(&g->value);
+    model_fini(&g->feasible);
+    keyset_fini(&g->tried);
+    free(g->scratch);
+    free(g);
+}
+
+struct gp *
+gp_new(const struct gp_options *options, const struct gp_services *services,
+       struct prior *prior, struct cmaes_dim *axes)
+{
+    struct gp *g = calloc(1, sizeof *g);
+
+    if (g == NULL)
+        return NULL;
+    g->options = *options;
+    g->services = *services;
+    g->n_dims = prior->n_dims;
+    g->last_id = GP_NO_ID;
+    g->column = calloc(g->n_dims + 1, sizeof *g->column);
+    if (g->column == NULL) {
+        free(g);
+        return NULL;
+    }
+    g->axes = axes;
+    lay_out(g);
+    g->repeats = can_repeat(g);
+    g->has_model = g->n_column > 0 && g->n_column <= COLUMNS_MOST;
+    g->scratch =
+        calloc((NUM_LANES + 1) * (g->n_dims + 1) +
+                   NUM_LANES * (g->n_column + 6 * g->n_number + g->n_dims + 1),
+               sizeof *g->scratch);
+    if (g->scratch == NULL ||
+        (g->has_model && model_init(g, &g->value, ROOM) != 0)) {
+        g->axes = NULL;
+        gp_free(g);
+        return NULL;
+    }
+    g->prior = *prior;
+    *prior = (struct prior){0};
+    return g;
+}
+
+/* ---- rows ---- */
+
+/* Beyond it no place of a normal parameter differs. */
+static double
+near(double u)
+{
+    return u < -FAR ? -FAR : u > FAR ? FAR : u;
+}
+
+static void
+features(const struct gp *g, const double *x, double *c, size_t stride)
+{
+    for (size_t i = 0; i < g->n_dims; i++) {
+        const struct cmaes_dim *d = &g->axes[i];
+        double *at = c + g->column[i] * stride;
+
+        if (g->column[i] == GP_FIXED)
+            continue;
+        if (!is_choice(g, i)) {
+            double u = isnan(x[i]) ? 0.5 : cmaes_axis_unit(d, x[i]);
+
+            *at = isnan(x[i]) ? u : near(cmaes_axis_centre(d, u));
+            continue;
+        }
+        for (size_t k = 0; k < elements(d); k++)
+            at[k * stride] = 0;
+        if (!isnan(x[i]))
+            at[((uint64_t)x[i] % ELEMENTS_MOST) * stride] = 0.7071067811865476;
+    }
+}
+
+static int
+compare_values(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Numbers of the results that have a value, of many the best and the newest;
+ * returns how many. */
+static size_t
+choose(const struct gp *g, size_t *rows, double *sorted)
+{
+    const struct gp_points *r = &g->results;
+    size_t n = 0, valued = r->n - g->n_failed, old;
+    double bound = INFINITY;
+
+    if (valued > ROWS_BEST + ROWS_NEW) {
+        old = 0;
+        for (size_t i = 0; i < r->n; i++)
+            if (r->at[i].class != GP_FAILED && old < valued - ROWS_NEW)
+                sorted[old++] = r->at[i].value;
+        qsort(sorted, old, sizeof *sorted, compare_values);
+        bound = sorted[ROWS_BEST - 1];
+    }
+    old = 0;
+    for (size_t i = 0; i < r->n && n < ROWS_BEST + ROWS_NEW; i++) {
+        if (r->at[i].class == GP_FAILED)
+            continue;
+        old++;
+        if (valued - old < ROWS_NEW || r->at[i].value <= bound)
+            rows[n++] = i;
+    }
+    return n;
+}
+
+static double
+bend(double far)
+{
+    return far < BEND ? far : BEND * (1 + num_log(far / BEND));
+}
+
+static void
+standardise(double *y, size_t n)
+{
+    double sum = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += y[i];
+    sum /= (double)n;
+    for (size_t i = 0; i < n; i++) {
+        y[i] -= sum;
+        squares += y[i] * y[i];
+    }
+    squares = num_sqrt(squares / (double)n);
+    for (size_t i = 0; i < n && squares > 0; i++)
+        y[i] /= squares;
+}
+
+/* Values as the process sees them.  A trial that was stopped is none of the
+ * better half. -1: differences are beyond the doubles. */
+static int
+scale(const struct gp *g, const struct gp_model *m, double *y, double *sorted)
+{
+    size_t n = 0;
+    double best, middle, worst;
+
+    for (size_t i = 0; i < m->n_rows; i++) {
+        const struct gp_point *p = &g->results.at[m->rows[i]];
+
+        if (p->class == GP_FINAL)
+            sorted[n++] = p->value;
+    }
+    qsort(sorted, n, sizeof *sorted, compare_values);
+    best = sorted[0];
+    middle = sorted[n / 2];
+    worst = sorted[n - 1];
+    for (size_t i = 0; i < m->n_rows; i++) {
+        const struct gp_point *p = &g->results.at[m->rows[i]];
+        double v = p->value;
+
+        if (p->class == GP_STOPPED)
+            v = !isfinite(v) ? worst : v < middle ? middle : v;
+        v = (v - best) / (middle > best ? middle - best : 1);
+        if (!isfinite(v))
+            return -1;
+        y[i] = bend(v);
+    }
+    standardise(y, m->n_rows);
+    return 0;
+}
+
+/* The process has these rows; of those that it had already its factor stays. */
+static void
+take_rows(const struct gp *g, struct gp_model *m, const size_t *rows, size_t n)
+{
+    struct process *p = &m->process;
+    size_t same = 0;
+
+    while (same < n && same < m->n_rows && same < p->n &&
+           rows[same] == m->rows[same])
+        same++;
+    memcpy(m->rows, rows, n * sizeof *rows);
+    m->n_rows = n;
+    p->n = same;
+    p->n_told = n;
+    for (size_t i = same; i < n; i++)
+        features(g, g->results.x + rows[i] * g->n_dims, p->x + i * p->n_column,
+                 1);
+}
+
+/* After the rows and their values, of n results; `may_fit`: length scales may
+ * follow. */
+static int
+learn(struct gp_model *m, size_t n, bool may_fit)
+{
+    struct process *p = &m->process;
+
+    if (may_fit && n >= m->fit_next) {
+        m->fit_next = n + (n < GROWTH ? 1 : n / GROWTH);
+        return process_fit(p, STEPS);
+    }
+    if (process_extend(p, m->n_rows) != 0)
+        return -1;
+    process_learn(p, m->n_rows);
+    return 0;
+}
+
+/* Trials that are out and those that failed, the newest of both, as the process
+ * expects them: it has no doubt there that a trial could dispel. */
+static int
+take_valueless(const struct gp *g, struct process *p)
+{
+    size_t n = p->n_told, d = g->n_dims, left = PENDING_MOST;
+
+    for (size_t i = g->results.n; i-- > 0 && left > 0;)
+        if (g->results.at[i].class == GP_FAILED) {
+            features(g, g->results.x + i * d, p->x + n++ * p->n_column, 1);
+            left--;
+        }
+    left = PENDING_MOST;
+    for (size_t i = g->pending.n; i-- > 0 && left-- > 0;)
+        features(g, g->pending.x + i * d, p->x + n++ * p->n_column, 1);
+    return process_extend(p, n);
+}
+
+/* The labels of the newest results, 1 or -1, less their mean; where that says
+ * that most fail, the rest may do well all the same. */
+static int
+sync_feasible(struct gp *g, size_t *rows, bool may_fit)
+{
+    struct gp_model *m = &g->feasible;
+    size_t n = g->results.n, first = 0;
+    double sum = 0;
+
+    if (n > FEASIBLE_ROWS) {
+        first = n - FEASIBLE_ROWS;
+        n = FEASIBLE_ROWS;
+    }
+    for (size_t i = 0; i < n; i++)
+        rows[i] = first + i;
+    take_rows(g, m, rows, n);
+    for (size_t i = 0; i < n; i++) {
+        m->process.y[i] = g->results.at[rows[i]].class == GP_FAILED ? -1 : 1;
+        sum += m->process.y[i];
+    }
+    g->centre = sum > 0 ? sum / (double)n : 0;
+    for (size_t i = 0; i < n; i++)
+        m->process.y[i] -= g->centre;
+    return learn(m, g->results.n, may_fit);
+}
+
+/* The processes know what was told.  *knows: whether that is enough for an
+ * answer.  -1: out of memory. */
+static int
+sync(struct gp *g, bool may_fit, bool *knows)
+{
+    struct gp_model *m = &g->value;
+    struct process *p = &m->process;
+    size_t *rows, valued = g->results.n - g->n_failed;
+    double *sorted;
+    int rc = -1;
+
+    *knows = false;
+    if (!g->has_model || valued < 2 || g->results.n < g->options.startup)
+        return 0;
+    rows = calloc(ROWS_BEST + ROWS_NEW, sizeof *rows);
+    sorted = calloc(g->results.n, sizeof *sorted);
+    if (rows == NULL || sorted == NULL ||
+        (g->n_failed > 0 && g->feasible.rows == NULL && feasible_init(g) != 0))
+        goto done;
+    rc = 0;
+    take_rows(g, m, rows, choose(g, rows, sorted));
+    if (scale(g, m, p->y, sorted) != 0 || learn(m, valued, may_fit) != 0)
+        goto done;
+    g->target = INFINITY;
+    for (size_t i = 0; i < m->n_rows; i++) {
+        double v = process_fitted(p, i);
+
+        g->target = v < g->target ? v : g->target;
+    }
+    *knows = take_valueless(g, p) == 0 &&
+             (g->n_failed == 0 || sync_feasible(g, rows, may_fit) == 0);
+done:
+    free(rows);
+    free(sorted);
+    return rc;
+}
+
+/* ---- the gain ---- */
+
+/* log(phi(z) + z Phi(z)), and its slope (Ament 2023, equation 9). */
+static double
+log_improvement(double z, double *slope)
+{
+    double log_density = -0.5 * z * z - LOG_SQRT_2PI, h, mills;
+
+    if (z > -1) {
+        double cdf = num_normal_cdf(z);
+
+        h = num_exp(log_density) + z * cdf;
+        *slope = cdf / h;
+        return num_log(h);
+    }
+    if (z < -1000) {
+        *slope = -z - 2 / z;
+        return log_density - 2 * num_log(-z);
+    }
+    mills = num_exp(num_log_normal_cdf(z) - log_density);
+    h = 1 + z * mills;
+    *slope = mills / h;
+    return log_density + num_log(h);
+}
+
+/* Adds the logarithm of the probability that the points do not fail, more than
+ * once: most regions where trials fail have an edge, where a smooth process
+ * expects too much of the other side. */
+static void
+weigh_feasible(struct gp *g, struct batch *b, bool with_slopes)
+{
+    struct process *p = &g->feasible.process;
+    double mean[NUM_LANES], variance[NUM_LANES];
+    double by_mean[NUM_LANES], by_variance[NUM_LANES];
+
+    process_predict(p, b->c, mean, variance);
+    for (size_t k = 0; k < NUM_LANES; k++) {
+        double v = variance[k] + p->noise, s = num_sqrt(v);
+        double z = (mean[k] + g->centre) / s, log_cdf = num_log_normal_cdf(z);
+        double slope = num_exp(-0.5 * z * z - LOG_SQRT_2PI - log_cdf);
+
+        b->gain[k] += CAUTION * log_cdf;
+        by_mean[k] = CAUTION * slope / s;
+        by_variance[k] = -0.5 * CAUTION * slope * z / v;
+    }
+    if (!with_slopes)
+        return;
+    process_slopes(p, b->c, g->n_number, by_mean, by_variance, b->h);
+    for (size_t i = 0; i < g->n_number * NUM_LANES; i++)
+        b->g[i] += b->h[i];
+}
+
+/* Gains of the batch, which has its columns; with slopes in g. */
+static void
+weigh(struct gp *g, struct batch *b, bool with_slopes)
+{
+    double mean[NUM_LANES], variance[NUM_LANES];
+    double by_mean[NUM_LANES], by_variance[NUM_LANES];
+
+    process_predict(&g->value.process, b->c, mean, variance);
+    for (size_t k = 0; k < NUM_LANES; k++) {
+        double s = num_sqrt(variance[k]), slope;
+        double z = (g->target - mean[k]) / s;
+
+        b->gain[k] = 0.5 * num_log(variance[k]) + log_improvement(z, &slope);
+        by_mean[k] = -slope / s;
+        by_variance[k] = (1 - slope * z) / (2 * variance[k]);
+    }
+    if (with_slopes)
+        process_slopes(&g->value.process, b->c, g->n_number, by_mean,
+                       by_variance, b->g);
+    if (g->n_failed > 0)
+        weigh_feasible(g, b, with_slopes);
+}
+
+static void
+put_features(const struct gp *g, struct batch *b)
+{
+    for (size_t k = 0; k < NUM_LANES; k++)
+        features(g, b->x + (k < b->n ? k : 0) * g->n_dims, b->c + k, NUM_LANES);
+}
+
+/* Where the first of the batch is. */
+static void
+tell_story(struct gp *g, struct contest *k)
+{
+    struct batch *b = &k->batch;
+    struct gp_story *s = &g->story;
+    double mean[NUM_LANES], variance[NUM_LANES];
+
+    b->n = 1;
+    memcpy(b->x, k->best, g->n_dims * sizeof *b->x);
+    put_features(g, b);
+    process_predict(&g->value.process, b->c, mean, variance);
+    *s = (struct gp_story){
+        .n_modelled = g->value.n_rows,
+        .gain = k->gain,
+        .mean = mean[0],
+        .deviation = num_sqrt(variance[0]),
+        .best = g->target,
+        .noise = num_sqrt(g->value.process.noise),
+        .feasible = NAN,
+    };
+    if (g->n_failed == 0)
+        return;
+    process_predict(&g->feasible.process, b->c, mean, variance);
+    s->feasible =
+        num_normal_cdf((mean[0] + g->centre) /
+                       num_sqrt(variance[0] + g->feasible.process.noise));
+}
+
+/* ---- the contest ---- */
+
+static double
+uniform(const struct gp *g, const struct contest *k, uint32_t dim,
+        uint32_t draw)
+{
+    const struct prior_random *r = &g->services.random;
+
+    return r->uniform(r->ctx, k->id, dim, k->draw + draw);
+}
+
+static bool
+is_new(const struct gp *g, const double *x)
+{
+    uint64_t key[2];
+
+    return !g->repeats || g->services.key(g->services.ctx, x, key) != 0 ||
+           !keyset_has(&g->tried, key);
+}
+
+/* At least as wide as a cell, so that it can be left. */
+static double
+step_at(const struct cmaes_dim *d, double u, double step)
+{
+    double low, high;
+
+    if (!cmaes_axis_has_cells(d) || !cmaes_axis_cell(d, u, &low, &high) ||
+        isinf(low) || isinf(high))
+        return step;
+    return step > high - low ? step : high - low;
+}
+
+/* x: base with a few changes, at least one, and what they bring with them. */
+static void
+mutate(const struct gp *g, struct contest *k, const double *base, double step,
+       double *x)
+{
+    double active = 0;
+    size_t forced;
+
+    k->draw += 4;
+    for (size_t i = 0; i < g->n_dims; i++)
+        active += g->column[i] != GP_FIXED && !isnan(base[i]);
+    forced = (size_t)(uniform(g, k, FORCED_DRAW, 0) * active);
+    for (size_t i = 0; i < g->n_dims; i++) {
+        const struct cmaes_dim *d = &g->axes[i];
+        uint32_t dim = (uint32_t)i;
+        bool is_free = g->column[i] != GP_FIXED && !isnan(base[i]);
+        bool is_forced = is_free && forced-- == 0;
+
+        x[i] = NAN;
+        if (!prior_active(&g->prior, x, i))
+            continue;
+        x[i] = base[i];
+        if (isnan(base[i]))
+            x[i] = prior_draw(&g->prior.dims[i], uniform(g, k, dim, 1));
+        else if (is_free &&
+                 (is_forced || uniform(g, k, dim, 0) < CHANGES / active)) {
+            double u = uniform(g, k, dim, 1);
+
+            if (is_choice(g, i)) {
+                x[i] = (double)prior_index(u, d->n_choices);
+            } else {
+                double at = near(cmaes_axis_unit(d, base[i]));
+
+                at += step_at(d, at, step) * prior_normal(u);
+                x[i] = cmaes_axis_internal(d, cmaes_axis_clip(d, at));
+            }
+        }
+    }
+}
+
+/* Notes the best one that is new. */
+static void
+compete(const struct gp *g, struct contest *k)
+{
+    const struct batch *b = &k->batch;
+
+    for (size_t i = 0; i < b->n; i++)
+        if (b->gain[i] > k->gain && is_new(g, b->x + i * g->n_dims)) {
+            k->gain = b->gain[i];
+            memcpy(k->best, b->x + i * g->n_dims, g->n_dims * sizeof *k->best);
+        }
+}
+
+/* Notes the best ones, whence others climb. */
+static void
+note_starts(const struct gp *g, struct contest *k)
+{
+    const struct batch *b = &k->batch;
+    size_t d = g->n_dims;
+
+    for (size_t i = 0; i < b->n; i++) {
+        size_t at = k->n_starts;
+
+        while (at > 0 && b->gain[i] > k->gains[at - 1])
+            at--;
+        if (at == NUM_LANES)
+            continue;
+        k->n_starts += k->n_starts < NUM_LANES;
+        memmove(k->gains + at + 1, k->gains + at,
+                (k->n_starts - at - 1) * sizeof *k->gains);
+        memmove(k->starts + (at + 1) * d, k->starts + at * d,
+                (k->n_starts - at - 1) * d * sizeof *k->starts);
+        k->gains[at] = b->gain[i];
+        memcpy(k->starts + at * d, b->x + i * d, d * sizeof *k->starts);
+    }
+}
+
+/* The rows that are expected to be best. */
+static size_t
+choose_parents(const struct gp *g, size_t *parents)
+{
+    const struct gp_model *m = &g->value;
+    double fitted[PARENTS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_rows; i++) {
+        double v = process_fitted(&m->process, i);
+        size_t at = n;
+
+        while (at > 0 && v < fitted[at - 1])
+            at--;
+        if (at == PARENTS)
+            continue;
+        n += n < PARENTS;
+        memmove(fitted + at + 1, fitted + at, (n - at - 1) * sizeof *fitted);
+        memmove(parents + at + 1, parents + at, (n - at - 1) * sizeof *parents);
+        fitted[at] = v;
+        parents[at] = m->rows[i];
+    }
+    return n;
+}
+
+static void
+screen(struct gp *g, struct contest *k)
+{
+    struct batch *b = &k->batch;
+    size_t parents[PARENTS], n = choose_parents(g, parents);
+
+    for (size_t i = 0; i < DRAWN + NEAR; i += NUM_LANES) {
+        b->n = NUM_LANES;
+        for (size_t j = 0; j < NUM_LANES; j++) {
+            double *x = b->x + j * g->n_dims;
+
+            if (i < DRAWN) {
+                k->draw++;
+                prior_fill(&g->prior, x, &g->services.random, k->id, k->draw);
+            } else {
+                size_t which = i - DRAWN + j;
+                double fall = STEP_FALLS * (double)which / NEAR;
+
+                mutate(g, k, g->results.x + parents[which % n] * g->n_dims,
+                       STEP * num_exp(-fall), x);
+            }
+        }
+        put_features(g, b);
+        weigh(g, b, false);
+        note_starts(g, k);
+        compete(g, k);
+    }
+}
+
+/* Where the columns of numbers are, as parameters. */
+static void
+read_back(const struct gp *g, struct batch *b, const double *c)
+{
+    for (size_t k = 0; k < b->n; k++)
+        for (size_t i = 0; i < g->n_dims; i++) {
+            double *x = &b->x[k * g->n_dims + i];
+
+            if (g->column[i] < g->n_number && !isnan(*x))
+                *x = cmaes_axis_internal(&g->axes[i],
+                                         c[g->column[i] * NUM_LANES + k]);
+        }
+}
+
+/* A step of each number whose slope has a sign, wider while it keeps that. */
+static void
+climb_once(const struct gp *g, struct batch *b)
+{
+    for (size_t i = 0; i < g->n_dims; i++) {
+        size_t at = g->column[i] * NUM_LANES;
+
+        if (g->column[i] >= g->n_number)
+            continue;
+        for (size_t k = 0; k < NUM_LANES; k++, at++) {
+            double s = b->g[at], agree = s * b->sign[at];
+
+            if (isnan(b->x[(k < b->n ? k : 0) * g->n_dims + i]))
+                continue;
+            if (agree > 0)
+                b->step[at] *= 1.3;
+            if (agree < 0) {
+                b->step[at] *= 0.4;
+                s = 0;
+            }
+            b->sign[at] = s;
+            b->c[at] += s > 0 ? b->step[at] : s < 0 ? -b->step[at] : 0;
+            b->c[at] = cmaes_axis_clip(&g->axes[i], b->c[at]);
+        }
+    }
+}
+
+/* All starts climb; what they reach competes. */
+static void
+climb(struct gp *g, struct contest *k)
+{
+    struct batch *b = &k->batch;
+    size_t cells = g->n_number * NUM_LANES;
+
+    b->n = k->n_starts;
+    memcpy(b->x, k->starts, b->n * g->n_dims * sizeof *b->x);
+    put_features(g, b);
+    memset(b->sign, 0, cells * sizeof *b->sign);
+    for (size_t i = 0; i < cells; i++)
+        b->step[i] = CLIMB_STEP;
+    for (size_t j = 0; j < NUM_LANES; j++)
+        b->most[j] = -INFINITY;
+    for (size_t i = 0; i < CLIMBS; i++) {
+        weigh(g, b, true);
+        for (size_t j = 0; j < NUM_LANES; j++) {
+            if (!(b->gain[j] > b->most[j]))
+                continue;
+            b->most[j] = b->gain[j];
+            for (size_t c = j; c < cells; c += NUM_LANES)
+                b->top[c] = b->c[c];
+        }
+        climb_once(g, b);
+    }
+    read_back(g, b, b->top);
+    put_features(g, b);
+    weigh(g, b, false);
+    compete(g, k);
+}
+
+/* Mutants of the best, in smaller and smaller steps. */
+static void
+refine(struct gp *g, struct contest *k)
+{
+    struct batch *b = &k->batch;
+
+    b->n = NUM_LANES;
+    for (size_t i = 0; i < ROUNDS && k->gain > -INFINITY; i++) {
+        double fall = STEP_FALLS * (double)i / ROUNDS;
+
+        for (size_t j = 0; j < NUM_LANES; j++)
+            mutate(g, k, k->best, STEP * num_exp(-fall), b->x + j * g->n_dims);
+        put_features(g, b);
+        weigh(g, b, false);
+        compete(g, k);
+    }
+}
+
+static void
+contest_init(struct gp *g, struct contest *k, uint64_t id)
+{
+    size_t cells = g->n_number * NUM_LANES;
+    double *at = g->scratch;
+
+    memset(k, 0, sizeof *k);
+    k->id = id;
+    k->draw = (uint32_t)(g->again << 20);
+    k->gain = -INFINITY;
+    k->best = at;
+    k->starts = at += g->n_dims;
+    k->batch.x = at += NUM_LANES * g->n_dims;
+    k->batch.c = at += NUM_LANES * g->n_dims;
+    k->batch.g = at += NUM_LANES * g->n_column;
+    k->batch.h = at += cells;
+    k->batch.step = at += cells;
+    k->batch.sign = at += cells;
+    k->batch.top = at + cells;
+}
+
+/* A draw of the prior, one that was not tried if there is one. */
+static void
+draw(struct gp *g, struct contest *k, double *x)
+{
+    for (int i = 0; i < TRIES; i++) {
+        prior_fill(&g->prior, x, &g->services.random, k->id, ++k->draw);
+        if (is_new(g, x))
+            return;
+    }
+}
+
+int
+gp_ask(struct gp *g, uint64_t id, double *x)
+{
+    struct gp_point point = {.id = id};
+    struct contest k;
+    uint64_t key[2];
+    bool knows;
+
+    g->again = id == g->last_id ? g->again + 1 : 0;
+    g->last_id = id;
+    unpend(g, id);
+    contest_init(g, &k, id);
+    g->story = (struct gp_story){.n_modelled = 0};
+    if (sync(g, true, &knows) != 0)
+        return -1;
+    if (knows) {
+        screen(g, &k);
+        climb(g, &k);
+        if (g->has_steps)
+            refine(g, &k);
+    }
+    if (k.gain > -INFINITY) {
+        memcpy(x, k.best, g->n_dims * sizeof *x);
+        tell_story(g, &k);
+    } else {
+        draw(g, &k, x);
+    }
+    if (g->repeats && g->services.key(g->services.ctx, x, key) == 0 &&
+        keyset_add(&g->tried, key, NULL) < 0)
+        return -1;
+    return points_add(&g->pending, g->n_dims, &point, x);
+}
+
+static int
+add_result(struct gp *g, uint64_t id, const double *x, enum gp_class class,
+           double value)
+{
+    struct gp_point p = {.id = id, .class = class, .value = value};
+    uint64_t key[2];
+
+    if (g->repeats && g->services.key(g->services.ctx, x, key) == 0 &&
+        keyset_add(&g->tried, key, NULL) < 0)
+        return -1;
+    if (points_add(&g->results, g->n_dims, &p, x) != 0)
+        return -1;
+    g->n_failed += class == GP_FAILED;
+    return 0;
+}
+
+int
+gp_tell(struct gp *g, uint64_t id, const double *x, enum gp_class class,
+        double value)
+{
+    struct gp_points *r = &g->results;
+
+    if (class == GP_FINAL && !isfinite(value))
+        class = GP_FAILED;
+    if (id == GP_NO_ID || unpend(g, id))
+        return add_result(g, id, x, class, value);
+    /* Its end may have been told before. */
+    for (size_t i = r->n; i-- > 0;)
+        if (r->at[i].id == id) {
+            g->n_failed -= r->at[i].class == GP_FAILED;
+            g->n_failed += class == GP_FAILED;
+            r->at[i].class = class;
+            r->at[i].value = value;
+            g->value.n_rows = g->feasible.n_rows = 0;
+            return 0;
+        }
+    return add_result(g, id, x, class, value);
+}
+
+int
+gp_lost(struct gp *g, uint64_t id, const double *x, bool counts,
+        enum gp_class class)
+{
+    if (!unpend(g, id) || !counts)
+        return 0;
+    return add_result(g, id, x, class, NAN);
+}
+
+int
+gp_score(struct gp *g, const double *const *points, size_t n, double *out)
+{
+    struct contest k;
+    bool knows;
+
+    if (sync(g, false, &knows) != 0)
+        return -1;
+    contest_init(g, &k, 0);
+    for (size_t i = 0; i < n; i += NUM_LANES) {
+        struct batch *b = &k.batch;
+
+        b->n = n - i < NUM_LANES ? n - i : NUM_LANES;
+        for (size_t j = 0; j < b->n; j++)
+            memcpy(b->x + j * g->n_dims, points[i + j],
+                   g->n_dims * sizeof *b->x);
+        if (knows) {
+            put_features(g, b);
+            weigh(g, b, false);
+        }
+        for (size_t j = 0; j < b->n; j++)
+            out[i + j] = knows ? b->gain[j] : NAN;
+    }
+    return 0;
+}
+
+/* ---- saving ---- */
+
+static size_t
+n_theta(const struct gp_model *m)
+{
+    return 3 * (m->process.n_group + 2);
+}
+
+static void
+save_points(const struct gp *g, const struct gp_points *p,
+            const struct tp_sink *sink)
+{
+    tp_put_u64(sink, p->n);
+    for (size_t i = 0; i < p->n; i++) {
+        tp_put_u64(sink, p->at[i].id);
+        tp_put_u64(sink, p->at[i].class);
+        tp_put_f64(sink, p->at[i].value);
+        tp_put_f64s(sink, p->x + i * g->n_dims, g->n_dims);
+    }
+}
+
+static void
+save_model(const struct gp_model *m, const struct tp_sink *sink)
+{
+    tp_put_u64(sink, m->fit_next);
+    tp_put_f64s(sink, m->process.theta, n_theta(m));
+}
+
+void
+gp_save(const struct gp *g, const struct tp_sink *sink)
+{
+    tp_put_u64(sink, g->last_id);
+    tp_put_u64(sink, g->again);
+    save_points(g, &g->results, sink);
+    save_points(g, &g->pending, sink);
+    if (g->has_model)
+        save_model(&g->value, sink);
+    tp_put_u64(sink, g->feasible.rows != NULL);
+    if (g->feasible.rows != NULL)
+        save_model(&g->feasible, sink);
+    keyset_save(&g->tried, sink);
+}
+
+static const char *
+load_points(struct gp *g, struct gp_points *p, const struct tp_source *source)
+{
+    const char *wrong = NULL;
+    double *x = calloc(g->n_dims + 1, sizeof *x);
+    uint64_t n;
+
+    if (x == NULL)
+        return "out of memory";
+    if (tp_get_u64(source, &n) != TP_OK)
+        wrong = "the saved points are cut off";
+    while (wrong == NULL && n-- > 0) {
+        struct gp_point point;
+
+        if (tp_get_u64(source, &point.id) != TP_OK ||
+            tp_get_u64(source, &point.class) != TP_OK ||
+            tp_get_f64(source, &point.value) != TP_OK ||
+            tp_get_f64s(source, x, g->n_dims) != TP_OK)
+            wrong = "the saved points are cut off";
+        else if (point.class > GP_FAILED || !prior_holds(&g->prior, x) ||
+                 (point.class == GP_FINAL && !isfinite(point.value)))
+            wrong = "a saved point is none of this search space";
+        else if (points_add(p, g->n_dims, &point, x) != 0)
+            wrong = "out of memory";
+    }
+    free(x);
+    return wrong;
+}
+
+static const char *
+load_model(struct gp_model *m, const struct tp_source *source)
+{
+    const double *theta = m->process.theta;
+    size_t n = m->process.n_group + 2;
+
+    if (tp_get_u64(source, &m->fit_next) != TP_OK ||
+        tp_get_f64s(source, m->process.theta, n_theta(m)) != TP_OK)
+        return "the saved length scales are cut off";
+    for (size_t i = 0; i < 3 * n; i++)
+        if (!isfinite(theta[i]) || (i < n && fabs(theta[i]) > PROCESS_MOST))
+            return "a saved length scale is out of range";
+    return NULL;
+}
+
+const char *
+gp_load(struct gp *g, const struct tp_source *source)
+{
+    const char *wrong;
+    uint64_t has_feasible;
+
+    if (tp_get_u64(source, &g->last_id) != TP_OK ||
+        tp_get_u64(source, &g->again) != TP_OK)
+        return "what was saved is cut off";
+    wrong = load_points(g, &g->results, source);
+    for (size_t i = 0; i < g->results.n; i++)
+        g->n_failed += g->results.at[i].class == GP_FAILED;
+    if (wrong == NULL)
+        wrong = load_points(g, &g->pending, source);
+    if (wrong == NULL && g->has_model)
+        wrong = load_model(&g->value, source);
+    if (wrong != NULL)
+        return wrong;
+    if (tp_get_u64(source, &has_feasible) != TP_OK || has_feasible > 1 ||
+        (has_feasible && !g->has_model))
+        return "what was saved is cut off";
+    if (has_feasible && feasible_init(g) != 0)
+        return "out of memory";
+    if (has_feasible)
+        wrong = load_model(&g->feasible, source);
+    return wrong != NULL ? wrong : keyset_load(&g->tried, source);
+}
