@@ -86,6 +86,22 @@ play_asks(struct stream *s)
     stream_space(s);
     stream_completed(s, 100, 1);
     stream_request(s, 20);
+}
+
+/* One trial after the other, each with a result before the next is asked for.
+ */
+static void
+play_trials(struct stream *s)
+{
+    stream_space(s);
+    for (; s->next_id < 100; s->next_id++) {
+        double value = (double)(s->next_id * s->next_id % 101) / 101;
+
+        stream_request(s, 1);
+        stream_step(s);
+        stream_metric(s, "FINAL", s->next_id, 0, value);
+        stream_end(s, s->next_id, "SUCCEEDED");
+    }
     stream_step(s);
 }
 
@@ -100,6 +116,7 @@ static const struct scenario {
     {"replay", NULL, NULL, NULL},
     {"start", play_start, "random", NULL},
     {"smac", play_asks, "smac", NULL},
+    {"gp", play_trials, "gp", NULL},
 };
 #define N_SCENARIOS (sizeof scenarios / sizeof *scenarios)
 
