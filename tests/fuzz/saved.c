@@ -47,8 +47,7 @@ static const struct {
     {"medianstop", NULL, true}, {"curvefitting", NULL, true},
     {"patience", NULL, true},   {"percentile", NULL, true},
     {"threshold", NULL, true},  {"wilcoxon", NULL, true},
-    {"gp", NULL, false},
-    {"smac", NULL, false},
+    {"gp", NULL, false},        {"smac", NULL, false},
 };
 
 static const struct log silent = {.fd = -1, .name = "tunepipe"};
