@@ -263,7 +263,9 @@ names_translate(const char *name, struct jval args, const char *mode,
                 struct json **out, struct err *err)
 {
     size_t i = find(PLUGIN_TUNER, name);
-    bool has_words = i < N_KNOWN && find_word(known[i].name, NULL) < N_WORDS;
+    enum json_type type = jval_type(args);
+    bool has_words = (type == JSON_OBJECT || type == JSON_NULL) &&
+                     i < N_KNOWN && find_word(known[i].name, NULL) < N_WORDS;
     const char *lie = i < N_KNOWN ? old_lie(known[i].plugin, args) : NULL;
     struct buf text;
 
