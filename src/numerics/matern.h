@@ -15,7 +15,7 @@
 double num_decay(double r);
 
 /* (1 + r + r^2 / 3) e^-r, where r^2 is five times `square`, the squared
- * distance in length scales. */
+ * distance in length scales; NaN, where that is not finite. */
 double num_matern52(double square);
 
 /* The same of n, bit by bit, and its derivatives by the squares,
