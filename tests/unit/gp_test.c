@@ -398,6 +398,31 @@ TEST(gp_repeats_nothing_while_there_is_something_new)
     study_close(&s);
 }
 
+static double
+plain(const struct study *s, const double *x)
+{
+    (void)s;
+    (void)x;
+    return 1;
+}
+
+TEST(gp_draws_in_between_while_there_is_no_progress)
+{
+    struct study s;
+    size_t apart = 0;
+
+    study_open(&s, FOUR);
+    for (int i = 0; i < 45; i++) {
+        study_run(&s, plain, 1);
+        CHECK(i > GP_STALL || !s.gp->story.is_apart);
+        apart += s.gp->story.is_apart;
+    }
+    CHECK_EQ(apart, 8);
+    study_run(&s, sphere, 20); /* below 1, and ever lower */
+    CHECK(!s.gp->story.is_apart);
+    study_close(&s);
+}
+
 TEST(gp_takes_results_late_and_early_and_from_outside)
 {
     struct study s;

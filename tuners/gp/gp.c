@@ -918,6 +918,27 @@ draw(struct gp *g, struct contest *k, double *x)
     }
 }
 
+/* Whether the trial is a draw that nobody chose: so are some while there is no
+ * progress, as the process may be sure of the wrong valley. */
+static bool
+is_apart(const struct gp *g)
+{
+    const struct gp_points *r = &g->results;
+    double best = INFINITY;
+    size_t since = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->at[i].class != GP_FINAL)
+            continue;
+        since++;
+        if (r->at[i].value < best) {
+            best = r->at[i].value;
+            since = 0;
+        }
+    }
+    return since >= GP_STALL && (r->n + g->pending.n) % GP_APART == 0;
+}
+
 int
 gp_ask(struct gp *g, uint64_t id, double *x)
 {
@@ -933,7 +954,8 @@ gp_ask(struct gp *g, uint64_t id, double *x)
     g->story = (struct gp_story){.n_modelled = 0};
     if (sync(g, true, &knows) != 0)
         return -1;
-    if (knows) {
+    g->story.is_apart = knows && is_apart(g);
+    if (knows && !g->story.is_apart) {
         screen(g, &k);
         climb(g, &k);
         if (g->has_steps)

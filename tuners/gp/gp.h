@@ -23,6 +23,8 @@
 #include <stdint.h>
 
 #define GP_NO_ID (~(uint64_t)0)
+#define GP_STALL 20 /* results without progress ... */
+#define GP_APART 3  /* ... from which on one of so many trials is a draw */
 
 struct tp_sink;
 struct tp_source;
@@ -65,6 +67,7 @@ struct gp_model {
 /* For people: how the last point came about. */
 struct gp_story {
     size_t n_modelled; /* 0: a draw of the prior */
+    bool is_apart;     /* ... though there was a model */
     double gain, mean, deviation, best, noise;
     double feasible; /* its probability; NaN: nothing failed */
 };

@@ -88,6 +88,13 @@ explain(const struct gp_tuner *self)
     const struct tp_host *host = self->host;
     const struct gp_story *s = &self->gp->story;
 
+    if (s->is_apart) {
+        tp_explain(host,
+                   "a draw of the prior, as one of %d trials is after %d "
+                   "results without progress",
+                   GP_APART, GP_STALL);
+        return;
+    }
     if (s->n_modelled == 0) {
         tp_explain(host,
                    "a draw of the prior: %zu results of the %zu that the "

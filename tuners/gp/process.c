@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOISE_MIN 1e-6
+#define NOISE_MIN 1e-8
 #define NOISE_FIRST 1e-3
 #define PRIOR_WEIGHT 0.1
 #define STEP_FIRST 0.3
