@@ -96,7 +96,7 @@ frozen() {
 echo x >> "$HERE/begun"
 [ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
 echo $$ > "$HERE/frozen"
-kill -STOP $(pgrep -f "^[^ ]*tunepipe agent --folder $TUNEPIPE_EXPERIMENT_DIR")
+kill -STOP $(pgrep -f "^[^ ]*tunepipe agent --folder=$TUNEPIPE_EXPERIMENT_DIR")
 exec sleep 1000
 E
     run 0 && is_over && has err 'agent 0: it does not answer' &&
@@ -632,7 +632,7 @@ agent_dies() {
     slurm '' 'maxTrialNumber: 1' << 'E'
 echo x >> "$HERE/begun"
 [ "$(wc -l < "$HERE/begun")" = 1 ] || exec tunepipe trial report --final 1
-pkill -KILL -f "^[^ ]*tunepipe agent --folder $TUNEPIPE_EXPERIMENT_DIR"
+pkill -KILL -f "^[^ ]*tunepipe agent --folder=$TUNEPIPE_EXPERIMENT_DIR"
 exec sleep 1000
 E
     run 0 && is_over && has out 'trial 00000 interrupted: ' &&
