@@ -4,6 +4,7 @@
 #include "command.h"
 #include "sim/dice.h"
 
+#include "core/buf.h"
 #include "core/err.h"
 #include "core/problems.h"
 #include "json.h"
@@ -50,7 +51,9 @@ static const double weights[DIMS] = {2, 0.6, 0.4, 0.8, 0.3, 0.3, 0.5};
 const char *
 curves_list(size_t i)
 {
-    return i < sizeof kinds / sizeof *kinds ? kinds[i].name : NULL;
+    size_t n = sizeof kinds / sizeof *kinds;
+
+    return i < n ? kinds[i].name : drawn_list(i - n);
 }
 
 static const struct curves_kind *
@@ -97,6 +100,25 @@ open_own(struct curves *c, struct err *err)
 }
 
 static int
+open_drawn(struct curves *c, const struct drawn_kind *kind, struct err *err)
+{
+    struct json *doc;
+    struct buf text;
+    int rc;
+
+    drawn_open(&c->drawn, kind, c->seed);
+    c->longest = c->drawn.longest;
+    c->optimum = drawn_optimum(&c->drawn);
+    buf_init(&text, 65536);
+    drawn_write_space(&c->drawn, &text);
+    doc = json_parse(buf_text(&text), text.len, 0, err);
+    rc = doc == NULL ? -1 : parse_space(c, json_root(doc), err);
+    json_free(doc);
+    buf_fini(&text);
+    return rc;
+}
+
+static int
 open_command(struct curves *c, const char *command, struct err *err)
 {
     struct json *doc;
@@ -129,8 +151,12 @@ int
 curves_open(struct curves *c, const char *name, uint64_t seed,
             const char *command, struct err *err)
 {
+    const struct drawn_kind *drawn = drawn_find(name);
+
     *c = (struct curves){
         .name = name, .seed = seed, .kind = find_kind(name), .pid = -1};
+    if (drawn != NULL)
+        return open_drawn(c, drawn, err);
     return c->kind != NULL ? open_own(c, err) : open_command(c, command, err);
 }
 
@@ -193,6 +219,10 @@ int
 curves_at(struct curves *c, const double *x, double *observed, double *truth,
           struct err *err)
 {
+    if (c->drawn.kind != NULL) {
+        drawn_curve(&c->drawn, space_dims(c->space), x, observed, truth);
+        return 0;
+    }
     if (c->kind == NULL) {
         if (command_ask(c, x, observed, err) != 0)
             return -1;

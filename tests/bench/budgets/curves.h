@@ -8,6 +8,15 @@
  *   noisy      as aligned, but what is observed is off by some
  *   diverging  what learns fastest gets worse again
  *
+ * Of our own, too, all of it drawn by the seed (drawn.h):
+ *
+ *   even       how fast is learned has nothing to do with what is best
+ *   crossed    what is best in the end learns slowly
+ *   restless   much noise, and now and then a value that is far off
+ *   late       nothing is learned at first, up to half of a curve
+ *   plateaus   some stay at a higher level for a while
+ *   overfit    some get worse again, what is best learns fast
+ *
  * Any other name is a problem of the command that curves_open() is given: it
  * is run by sh with the name and the seed as arguments, writes one line,
  *
@@ -17,6 +26,8 @@
  * `longest` values.  One thread. */
 #ifndef BENCH_BUDGETS_CURVES_H
 #define BENCH_BUDGETS_CURVES_H
+
+#include "drawn.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -33,7 +44,8 @@ struct curves {
     struct space *space;
     uint64_t longest;               /* values of a whole curve */
     double optimum;                 /* the least there can be; NaN: not known */
-    const struct curves_kind *kind; /* NULL: the command's */
+    const struct curves_kind *kind; /* NULL: another's */
+    struct drawn drawn;             /* its kind is NULL: another's */
     double best[8]; /* where the optimum lies, in ranges of the parameters */
     pid_t pid;      /* of the command */
     FILE *to, *from;
