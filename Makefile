@@ -271,7 +271,7 @@ $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
 # What a plugin is made of besides its own folder.
 PARTS_asha := parts tpe
 PARTS_auto := cmaes parts tpe
-PARTS_bohb := bands tpe
+PARTS_bohb := bands parts tpe
 PARTS_gp := cmaes
 PARTS_smac := tpe
 PARTS_hyperband := bands

@@ -67,7 +67,9 @@ ask(struct world *w, uint64_t id, uint64_t again)
 {
     struct prior_random random = help_random(&w->seed);
 
-    model_ask(w->m, &random, id, again, w->x, &w->origin);
+    model_ask(w->m, &random, id, again, false, w->x, &w->origin);
+    if (!w->origin.is_modelled && !w->origin.is_fraction)
+        prior_fill(&w->m->prior, w->x, &random, id, 1 << 29);
     help_check_point(w->space, w->x);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `asha`: asha.h behind the plugin interface. */
 #include "asha/asha.h"
-#include "asha/searcher.h"
+#include "parts/searcher.h"
 #include "parts/budgets.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"

@@ -257,7 +257,7 @@ fullest(const struct model *m)
 
 void
 model_ask(struct model *m, const struct prior_random *random, uint64_t id,
-          uint64_t again, double *x, struct model_origin *origin)
+          uint64_t again, bool by_other, double *x, struct model_origin *origin)
 {
     size_t level = modelled_level(m), last = 2 * m->options.num_samples;
     double coin =
@@ -269,11 +269,11 @@ model_ask(struct model *m, const struct prior_random *random, uint64_t id,
     origin->n_results = m->levels[origin->level].n;
     origin->is_fraction =
         level < m->n_levels && coin < m->options.random_fraction;
-    if (level == m->n_levels || origin->is_fraction ||
-        (!m->is_fitted && fit(m, level) != 0)) {
+    if (origin->is_fraction)
         prior_fill(&m->prior, x, random, id, draw_for(m, again, last));
+    if (level == m->n_levels || origin->is_fraction || by_other ||
+        (!m->is_fitted && fit(m, level) != 0))
         return;
-    }
     origin->is_modelled = true;
     origin->n_good = m->good.n;
     origin->n_others = m->others.n;

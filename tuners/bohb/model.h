@@ -67,8 +67,9 @@ struct model {
 /* How a suggestion came about. */
 struct model_origin {
     bool is_modelled;
-    bool is_fraction; /* else: drawn for random_fraction, or too early */
-    size_t level;     /* of the model, or with the most results */
+    bool
+        is_fraction; /* else: drawn for random_fraction, or nothing was drawn */
+    size_t level;    /* of the model, or with the most results */
     size_t n_results, n_good, n_others, needed;
     size_t candidate; /* which of the draws, from 0 */
     double score;     /* log l - log g */
@@ -88,10 +89,12 @@ int model_space(struct model *m, struct prior *prior, struct axis *axes);
 int model_learn(struct model *m, size_t level, uint64_t n, const double *x,
                 double value, bool again);
 
-/* Fills x for the trial `id`, asked for the `again`-th time (from 0).  Without
- * memory for a model it is a draw of the prior. */
+/* Fills x for the trial `id`, asked for the `again`-th time (from 0), but where
+ * another model is to: without results or memory for this one, or if
+ * `by_other`, unless the prior's turn has come. */
 void model_ask(struct model *m, const struct prior_random *random, uint64_t id,
-               uint64_t again, double *x, struct model_origin *origin);
+               uint64_t again, bool by_other, double *x,
+               struct model_origin *origin);
 
 /* log l - log g of each point; NaN without a model.  -1: out of memory. */
 int model_score(struct model *m, const double *const *points, size_t n,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The tuner `bohb`: bands.h with configurations of model.h, behind the plugin
- * interface. */
+/* The tuner `bohb`: bands.h with configurations of model.h and of the tuner tpe
+ * by turns, behind the plugin interface. */
 #include "bands/shell.h"
 #include "bands/bands.h"
 #include "bohb/model.h"
 #include "parts/budgets.h"
+#include "parts/searcher.h"
 #include "prior/space.h"
 #include "tunepipe/shell.h"
 
@@ -17,6 +18,7 @@ struct shell {
     const struct tp_host *host;
     struct bands *bands;
     struct model *model;
+    struct searcher tpe;
     char label[BANDS_LABEL_SIZE];
 };
 
@@ -57,8 +59,8 @@ static const struct tp_arg args[N_ARGS] = {
     [NUM_SAMPLES] = TP_INT("num_samples", 64, 1, COUNT_MAX,
                            "draws from the model, the best of which is tried"),
     [RANDOM_FRACTION] =
-        TP_DOUBLE("random_fraction", 0.3333333333333333, 0, 1,
-                  "share of configurations drawn from the prior"),
+        TP_DOUBLE("random_fraction", 0.1, 0, 1,
+                  "share of configurations drawn from the prior (NNI: 1/3)"),
     [BANDWIDTH_FACTOR] =
         TP_DOUBLE("bandwidth_factor", 3, 1e-6, 9999,
                   "draws are so many times as wide as the model's "
@@ -91,6 +93,7 @@ destroy(void *vself)
 
     bands_free(self->bands);
     model_free(self->model);
+    searcher_fini(&self->tpe);
     free(self);
 }
 
@@ -156,9 +159,9 @@ config(void *vself, const struct tp_value *values, size_t n)
     bands_warn(self->host, &bands.table, "max_budget");
     self->bands = bands_new(&bands);
     self->model = model_new(&model, bands.table.s_max + 1);
-    return self->bands != NULL && self->model != NULL
-               ? TP_OK
-               : tp_out_of_memory(self->host);
+    if (self->bands == NULL || self->model == NULL)
+        return tp_out_of_memory(self->host);
+    return searcher_init(&self->tpe, self->host, true, values[MODE].text);
 }
 
 static int
@@ -181,7 +184,15 @@ space(void *vself, const struct tp_space *s)
         axes[i] = tpe_axis_of(TP_DIM(s, i));
     if (model_space(self->model, &prior, axes) != 0)
         return tp_out_of_memory(self->host);
-    return TP_OK;
+    return searcher_space(&self->tpe, s);
+}
+
+/* To tpe a configuration is one trial, whatever trials it is in; apart from the
+ * trials' ids, with which the draws of model.h are made. */
+static uint64_t
+tpe_id(const struct bands_job *job)
+{
+    return job->slot->n | (uint64_t)1 << 62;
 }
 
 /* The budget of the job's round, counted from the least. */
@@ -193,7 +204,7 @@ level_of(const struct shell *self, const struct bands_job *job)
 }
 
 static void
-explain(const struct shell *self, const struct model_origin *o)
+explain(const struct shell *self, const struct model_origin *o, bool by_tpe)
 {
     const struct tp_host *host = self->host;
 
@@ -209,19 +220,36 @@ explain(const struct shell *self, const struct model_origin *o)
                    o->n_good, o->score, o->n_others);
     else if (o->is_fraction)
         tp_explain(host, "a draw of the prior, as random_fraction wants");
+    else if (by_tpe)
+        tp_explain(host, "by tpe, as every other configuration is");
     else
         tp_explain(host,
-                   "a draw of the prior: no budget has the %zu results "
-                   "that a model begins with, %zu at most",
+                   "by tpe: no budget has the %zu results that the model of "
+                   "one begins with, %zu at most",
                    o->needed, o->n_results);
+}
+
+/* A configuration that has not been tried. */
+static int
+suggest(struct shell *self, uint64_t id, const struct bands_job *job,
+        struct tp_suggestion *out)
+{
+    struct prior_random random = prior_host_random(self->host);
+    bool by_tpe = job->slot->n % 2 == 1;
+    struct model_origin origin;
+
+    model_ask(self->model, &random, id, job->again, by_tpe, out->x, &origin);
+    explain(self, &origin, by_tpe);
+    if (origin.is_modelled || origin.is_fraction)
+        return TP_OK;
+    return searcher_ask(&self->tpe, tpe_id(job), out);
 }
 
 static int
 ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct shell *self = vself;
-    struct prior_random random = prior_host_random(self->host);
-    struct model_origin origin;
+    size_t bytes = self->model->prior.n_dims * sizeof *out->x;
     struct bands_job job;
     int rc = bands_ask(self->bands, id, &job);
 
@@ -234,22 +262,29 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     out->label = self->label;
     bands_suggest(&job, out);
     bands_explain(&job, self->host);
-    if (job.slot->from == BANDS_NO_ID) {
-        model_ask(self->model, &random, id, job.again, job.x, &origin);
-        explain(self, &origin);
+    if (job.slot->from != BANDS_NO_ID) {
+        memcpy(out->x, job.x, bytes);
+        return TP_OK;
     }
-    memcpy(out->x, job.x, self->model->prior.n_dims * sizeof *out->x);
+    if (suggest(self, id, &job, out) != TP_OK)
+        return TP_ERR;
+    memcpy(job.x, out->x, bytes);
     return TP_OK;
 }
 
+/* One that used less than max_budget is to tpe a trial that was stopped there:
+ * those that got further come first. */
 static int
 learn(struct shell *self, const struct bands_job *job, const double *x,
       double value, bool again)
 {
+    int how = bands_is_last(job) ? TP_RESULT_FINAL : TP_RESULT_STOPPED;
+
     if (model_learn(self->model, level_of(self, job), job->slot->n, x, value,
                     again) != 0)
         return tp_out_of_memory(self->host);
-    return TP_OK;
+    return searcher_tell(&self->tpe, tpe_id(job), x, how, value,
+                         job->budget - 1);
 }
 
 static int
@@ -279,7 +314,8 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
         if (model_learn(self->model, self->model->n_levels - 1, MODEL_NO_N, x,
                         result->value, false) != 0)
             return tp_out_of_memory(self->host);
-        return TP_OK;
+        return searcher_tell(&self->tpe, id, x, TP_RESULT_IMPORTED,
+                             result->value, 0);
     }
     if (!bands_find(self->bands, id, &job))
         return TP_OK;
@@ -295,9 +331,13 @@ ended(void *vself, uint64_t id, const double *x, int how)
     struct bands_job job;
     int rc = TP_OK;
 
-    if (how == TP_ENDED_FAILED && bands_find(self->bands, id, &job) &&
-        (job.slot->flags & (BANDS_USED | BANDS_FINAL)) == 0)
-        rc = learn(self, &job, x, (double)NAN, false);
+    if (bands_find(self->bands, id, &job)) {
+        if (how == TP_ENDED_FAILED &&
+            (job.slot->flags & (BANDS_USED | BANDS_FINAL)) == 0)
+            rc = learn(self, &job, x, (double)NAN, false);
+        else
+            rc = searcher_ended(&self->tpe, tpe_id(&job), x, how);
+    }
     if (bands_ended(self->bands, id, x) != 0)
         return tp_out_of_memory(self->host);
     return rc;
@@ -320,7 +360,7 @@ save(void *vself, const struct tp_sink *sink)
 
     bands_save(self->bands, sink);
     model_save(self->model, sink);
-    return TP_OK;
+    return searcher_save(&self->tpe, sink);
 }
 
 static int
@@ -331,14 +371,16 @@ load(void *vself, const struct tp_source *source)
 
     if (wrong == NULL)
         wrong = model_load(self->model, source);
-    return tp_ok_unless(self->host, wrong);
+    if (wrong != NULL)
+        return tp_ok_unless(self->host, wrong);
+    return searcher_load(&self->tpe, source);
 }
 
 static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "bohb",
-    .doc = "hyperband, whose configurations a model of good results suggests",
-    .version = 1,
+    .doc = "hyperband, whose configurations models of good results suggest",
+    .version = 2,
     .flags = TP_TUNER_UNITS,
     .args = TP_ARGS(args),
     .create = create,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "asha/searcher.h"
+#include "parts/searcher.h"
 
 #include "tunepipe/shell.h"
 

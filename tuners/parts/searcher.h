@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* searcher.h - where new configurations come from: samples of the prior, or
- * the tuner tpe, which is compiled into asha and learns from all results.
+ * the tuner tpe, compiled in, which learns from all results.
  *
- * To tpe a configuration is one trial, known by the first of its ids.  At each
+ * To tpe a configuration is one trial, under one id.  At each
  * rung it is told again what became of it.
  *
  * All of these return TP_OK or TP_ERR, with the host told why. */
-#ifndef ASHA_SEARCHER_H
-#define ASHA_SEARCHER_H
+#ifndef TUNERS_PARTS_SEARCHER_H
+#define TUNERS_PARTS_SEARCHER_H
 
 #include "parts/defaults.h"
 #include "tunepipe/tuner.h"
