@@ -170,20 +170,29 @@ static int
 write_named(const struct plugin_paths *paths, const char *name, bool json,
             struct json_writer *list, struct err *err)
 {
-    struct plugin *p;
+    static const enum plugin_kind kinds[] = {PLUGIN_TUNER, PLUGIN_ASSESSOR,
+                                             PLUGIN_FILTER};
+    struct err other;
+    size_t n = 0;
 
     if (strcmp(name, "exec") == 0) {
         write_programs(json, list);
         return 0;
     }
-    p = plugin_load(paths, PLUGIN_ANY, name, err);
-    if (p == NULL) {
-        err->code = ERR_USAGE;
-        return -1;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct plugin *p = plugin_load(paths, kinds[i], name, &other);
+
+        if (p == NULL)
+            continue;
+        write_loaded(p, json, list);
+        plugin_unload(p);
+        n++;
     }
-    write_loaded(p, json, list);
-    plugin_unload(p);
-    return 0;
+    if (n > 0)
+        return 0;
+    plugin_unload(plugin_load(paths, PLUGIN_ANY, name, err));
+    err->code = ERR_USAGE;
+    return -1;
 }
 
 /* Writes the plugin of that name; NULL: all. */

@@ -635,5 +635,10 @@ plugin_load(const struct plugin_paths *paths, enum plugin_kind kind,
     }
     p = plugin_load_file(file, (int)kind, err);
     free(file);
+    if (p == NULL) { /* one of another kind may have the file of that name */
+        p = load_by_own_name(paths, kind, name);
+        if (p != NULL)
+            err_clear(err);
+    }
     return p;
 }

@@ -37,17 +37,18 @@ static const struct {
     const char *name, *filter;
     bool assesses;
 } plugins[] = {
-    {"random", "dedup", false}, {"grid", NULL, false},
-    {"tpe", NULL, false},       {"anneal", NULL, false},
-    {"evolution", NULL, false}, {"regularized_evolution", NULL, false},
-    {"cmaes", NULL, false},     {"qmc", NULL, false},
-    {"hyperband", NULL, false}, {"bohb", NULL, false},
-    {"auto", NULL, false},      {"tpe", "fallback", false},
-    {"asha", NULL, false},      {"pbt", NULL, false},
-    {"medianstop", NULL, true}, {"curvefitting", NULL, true},
-    {"patience", NULL, true},   {"percentile", NULL, true},
-    {"threshold", NULL, true},  {"wilcoxon", NULL, true},
-    {"gp", NULL, false},        {"smac", NULL, false},
+    {"random", "dedup", false},    {"grid", NULL, false},
+    {"tpe", NULL, false},          {"anneal", NULL, false},
+    {"evolution", NULL, false},    {"regularized_evolution", NULL, false},
+    {"cmaes", NULL, false},        {"qmc", NULL, false},
+    {"hyperband", NULL, false},    {"bohb", NULL, false},
+    {"auto", NULL, false},         {"tpe", "fallback", false},
+    {"asha", NULL, false},         {"pbt", NULL, false},
+    {"medianstop", NULL, true},    {"curvefitting", NULL, true},
+    {"patience", NULL, true},      {"percentile", NULL, true},
+    {"threshold", NULL, true},     {"wilcoxon", NULL, true},
+    {"gp", NULL, false},           {"smac", NULL, false},
+    {"auto_assessor", NULL, true},
 };
 
 static const struct log silent = {.fd = -1, .name = "tunepipe"};

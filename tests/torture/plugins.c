@@ -387,6 +387,7 @@ run_assessor(const char *name, struct err *err)
 }
 
 #define ASSESSORS(X) \
+    X(auto_assessor) \
     X(curvefitting)  \
     X(medianstop) X(patience) X(percentile) X(threshold) X(wilcoxon)
 #define ASSESSOR(name)                          \

@@ -145,6 +145,7 @@ TEST(saving_an_assessor_changes_no_verdict)
 
     for (size_t cut = 0; cut < 300; cut += 23) {
         check_exchange(paths, "medianstop", cut);
+        check_exchange(paths, "auto", cut);
         check_exchange(paths, "missaver_assessor", cut);
     }
     plugin_paths_free(paths);

@@ -47,6 +47,14 @@ percentile_of(const double *v, size_t n, double percentile)
     return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
 }
 
+double
+percentile_at(const struct percentile *p, size_t n, double percentile)
+{
+    if (n > p->n_steps || p->steps[n - 1].n == 0)
+        return NAN;
+    return percentile_of(p->steps[n - 1].values, p->steps[n - 1].n, percentile);
+}
+
 /* The best that is no NaN, or NaN. */
 static double
 best_of(const struct percentile *p, const double *values, size_t n)

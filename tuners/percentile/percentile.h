@@ -79,6 +79,10 @@ int percentile_succeeded(struct percentile *p, const double *values, size_t n);
 /* Of v[0..n-1], ascending, n > 0. */
 double percentile_of(const double *v, size_t n, double percentile);
 
+/* Of what completed trials had at their n-th value, n > 0; NaN: none had any.
+ */
+double percentile_at(const struct percentile *p, size_t n, double percentile);
+
 /* The completed trials, as values in a row. */
 void percentile_save(const struct percentile *p, const struct tp_sink *sink);
 
