@@ -109,6 +109,40 @@ remove_files(const struct pilot *p)
 }
 
 static void
+tell_place(struct pilot *p)
+{
+    struct agents_agent *g = p->agent;
+
+    snprintf(g->place, sizeof g->place, "job %.20s on %.60s", p->job, p->at);
+    memcpy(g->node, p->at, sizeof g->node);
+}
+
+static void
+read_address(const struct pilots *s, struct pilot *p)
+{
+    char *path =
+        file_join(p->folder, s->pool.apart ? TRIAL_STDOUT : AGENT_ADDRESS);
+    const char *at = NULL;
+    struct buf b;
+    char end;
+
+    buf_init(&b, ADDRESS_MAX);
+    if (path != NULL && file_read_plain(path, ADDRESS_MAX, &b, NULL) == 0)
+        at = buf_text(&b);
+    if (at != NULL && s->pool.apart &&
+        (at = strstr(at, AGENT_SAYS_ADDRESS)) != NULL)
+        at += strlen(AGENT_SAYS_ADDRESS);
+    if (at != NULL &&
+        sscanf(at, "%31s %63s %127[^\n]\n%1023[^\n]%c", p->job, p->at,
+               p->socket, p->program, &end) >= (s->pool.apart ? 5 : 3))
+        tell_place(p);
+    else
+        p->socket[0] = '\0';
+    buf_fini(&b);
+    free(path);
+}
+
+static void
 end_bridge(struct pilot *p)
 {
     if (p->bridge < 0)
@@ -281,8 +315,9 @@ pilot_is_gone(struct pilots *s, struct pilot *p, const char *why,
 
     if (failed)
         say(s, p, why);
+    read_address(s, p);
     agents_gone(p->agent, why, lease_ms);
-    if (!failed || !begun || file_has(p->folder, AGENT_ADDRESS))
+    if (!failed || !begun || p->socket[0] != '\0')
         remove_files(p);
     pilot_free(s, p);
     if (failed)
@@ -344,40 +379,6 @@ begin_pilots(struct pilots *s)
 }
 
 /* ---- connected ---- */
-
-static void
-tell_place(struct pilot *p)
-{
-    struct agents_agent *g = p->agent;
-
-    snprintf(g->place, sizeof g->place, "job %.20s on %.60s", p->job, p->at);
-    memcpy(g->node, p->at, sizeof g->node);
-}
-
-static void
-read_address(const struct pilots *s, struct pilot *p)
-{
-    char *path =
-        file_join(p->folder, s->pool.apart ? TRIAL_STDOUT : AGENT_ADDRESS);
-    const char *at = NULL;
-    struct buf b;
-    char end;
-
-    buf_init(&b, ADDRESS_MAX);
-    if (path != NULL && file_read_plain(path, ADDRESS_MAX, &b, NULL) == 0)
-        at = buf_text(&b);
-    if (at != NULL && s->pool.apart &&
-        (at = strstr(at, AGENT_SAYS_ADDRESS)) != NULL)
-        at += strlen(AGENT_SAYS_ADDRESS);
-    if (at != NULL &&
-        sscanf(at, "%31s %63s %127[^\n]\n%1023[^\n]%c", p->job, p->at,
-               p->socket, p->program, &end) >= (s->pool.apart ? 5 : 3))
-        tell_place(p);
-    else
-        p->socket[0] = '\0';
-    buf_fini(&b);
-    free(path);
-}
 
 static int
 spawn_bridge(struct pilot *p, const struct jobs_command *c, int pipes[3])
