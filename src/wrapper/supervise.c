@@ -44,6 +44,7 @@ struct watch {
     const struct outputs *outputs;
     struct outcome *outcome;
     struct lease *lease;
+    struct relay relay;
     pid_t first; /* the trial's first process */
     int signal_fd, timer_fd;
     enum phase phase;
@@ -187,11 +188,9 @@ loop(struct watch *w)
 {
     bool limited = w->options->output_bytes > 0;
     bool relays = w->options->alive != NULL;
-    struct relay relay;
 
-    relay_begin(&relay, w->outputs->dir_fd, w->options->alive);
     while (w->alive) {
-        int pause_ms = relays ? relay_step(&relay) : limited ? LOOK_MS : -1;
+        int pause_ms = relays ? relay_step(&w->relay) : limited ? LOOK_MS : -1;
 
         struct pollfd fds[] = {
             {.fd = w->signal_fd, .events = POLLIN},
@@ -211,7 +210,7 @@ loop(struct watch *w)
         if (fds[0].revents != 0)
             on_signals(w);
     }
-    relay_end(&relay);
+    relay_end(&w->relay);
 }
 
 static int
@@ -244,6 +243,9 @@ supervise(const struct options *options, const struct outputs *outputs,
     if (!lease->held)
         set_timer(&w, options->adopt_ms);
     exitfile_begin(outcome);
+    relay_begin(&w.relay, outputs->dir_fd, options->alive);
+    if (options->alive != NULL)
+        relay_step(&w.relay); /* its first report may wait already */
     w.first = spawn_trial(options, outputs, outcome);
     if (w.first < 0) {
         exitfile_end(outcome);
