@@ -86,6 +86,7 @@ play_asks(struct stream *s)
     stream_space(s);
     stream_completed(s, 100, 1);
     stream_request(s, 20);
+    stream_step(s);
 }
 
 /* One trial after the other, each with a result before the next is asked for.
