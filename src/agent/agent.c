@@ -184,7 +184,7 @@ remove_folder(const struct agent *a, const struct piece *p,
     free(folder);
 }
 
-/* Of one that is not among those that are here any more. */
+/* Removes a trial's folders, once it is out of the list. */
 static void
 remove_files(const struct agent *a, const struct piece *p)
 {

@@ -421,7 +421,7 @@ look_at_answers(struct agents *a)
 
 /* ---- a channel ends ---- */
 
-/* The same line is said once. */
+/* Says a warning of an agent's, the same line once. */
 static void
 say(struct agents_agent *g, const char *text)
 {

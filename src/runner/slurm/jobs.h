@@ -34,7 +34,7 @@ char **jobs_environment(void);
  * has what it said, verbatim (ERR_INPUT), or it could not be started. */
 int jobs_run(const struct jobs_command *c, struct buf *out, struct err *err);
 
-/* The same for the start: a controller that does not answer is waited for, a
+/* jobs_run() at the start: a controller that does not answer is waited for, a
  * while, and that is said. */
 int jobs_run_patiently(const struct runner_setup *setup,
                        const struct jobs_command *c, struct buf *out,
@@ -50,7 +50,8 @@ void jobs_options(struct jobs_command *c, const struct runner_setup *setup);
  * node does for now is said.  ERR_CONFIG: it would not, and why. */
 int jobs_try(const struct runner_setup *setup, struct err *err);
 
-/* The same of srun, for a job of this name and its one task. */
+/* The beginning of srun for a job of this name and its one task, with the same
+ * options. */
 void jobs_allocate(struct jobs_command *c, const char *name,
                    const struct runner_setup *setup);
 
