@@ -227,7 +227,7 @@ lie_of(struct jval args)
     return NULL;
 }
 
-/* The same where args are those of that TPE; else NULL. */
+/* lie_of() where args are those of that TPE; else NULL. */
 static const char *
 old_lie(const char *plugin, struct jval args)
 {

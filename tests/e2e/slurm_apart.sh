@@ -46,6 +46,7 @@ values() { sed -n 's/.*"value": \([0-9.]*\),.*/\1/p' "$dir/results.jsonl" | sort
 trials() {
     apart '' 'trialConcurrency: 3' 'maxTrialNumber: 7' << 'E'
 [ ! -e "$HERE/trial.sh" ] && [ ! -e "$(dirname "$0")/tunepipe-experiments" ] || exit 9
+[ -e command.log ] && [ ! -e lib/old ] && [ ! -e lib/data ] && [ -e lib/kept ] || exit 7
 case $PWD in "$HERE"*) exit 8 ;; esac
 . lib/more.sh
 mkdir "$TUNEPIPE_TRIAL_DIR/out" && cd "$TUNEPIPE_TRIAL_DIR" || exit
@@ -58,7 +59,9 @@ echo "hello $TUNEPIPE_PARAM_x"
 tunepipe trial report 1
 tunepipe trial report --final "$(value)"
 E
-    mkdir lib && echo 'value() { echo "1$TUNEPIPE_TRIAL_ID"; }' > lib/more.sh
+    mkdir -p lib/old lib/data && touch command.log lib/old/command.log lib/data/x lib/kept
+    echo /lib/data/ > .nniignore
+    echo 'value() { echo "1$TUNEPIPE_TRIAL_ID"; }' > lib/more.sh
     run 0 && is_over || return 1
     [ "$(values)" = "100000.0 100001.0 100002.0 100003.0 100004.0 100005.0 100006.0 " ] ||
         fail "$(cat "$dir/results.jsonl")" || return 1

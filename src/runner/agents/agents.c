@@ -279,10 +279,15 @@ is_left_out(const struct agents_agent *g)
 }
 
 static bool
+takes_trials(const struct agents_agent *g)
+{
+    return g->ready && !g->leaving && !g->outdated && !is_left_out(g);
+}
+
+static bool
 has_room(const struct agents_agent *g)
 {
-    return g->ready && !g->leaving && !g->outdated && g->used < g->slots &&
-           !is_left_out(g);
+    return takes_trials(g) && g->used < g->slots;
 }
 
 /* The one with the most room: NULL: none has any. */
@@ -830,8 +835,7 @@ is_spare(const struct agents_agent *g)
     for (const struct link *at = a->agents.first; at != NULL; at = at->next) {
         const struct agents_agent *other = at->of;
 
-        if (other != g && other->ready && !other->leaving &&
-            !is_left_out(other))
+        if (other != g && takes_trials(other))
             slots += other->slots;
     }
     return a->waiting == 0 && a->sought == 0 && a->base.most > 0 &&

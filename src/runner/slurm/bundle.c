@@ -21,7 +21,7 @@
  * $6 what of that is left out, as is every other experiment.  Times are not of
  * its content: the same code has the same name. */
 static const char make[] =
-    "umask 077; cd -- \"$1\"; rm -rf ours ignored new.*\n"
+    "umask 077; cd -- \"$1\"; rm -rf ours ignored others new.*\n"
     "mkdir -p ours/" AGENT_PROGRAMS " ours/" AGENT_PYTHON "\n"
     "cp -- \"$2\" ours/" AGENT_PROGRAMS "/tunepipe\n"
     "cp -- \"$3\" ours/" AGENT_PROGRAMS "/\n"
@@ -29,13 +29,16 @@ static const char make[] =
     ": > ignored\n"
     "[ ! -f \"$5/.nniignore\" ] || sed -e '/^#/d' -e 's,^/*,,' -e 's,/*$,,' "
     "-e '/^ *$/d' \"$5/.nniignore\" > ignored\n"
+    "find \"$5\" -mindepth 2 -name command.log -printf './%P\\n' | "
+    "sed 's,/command.log$,,' > others\n"
+    "[ -z \"$6\" ] || printf './%s\\n' \"$6\" >> others\n"
     "tar --create --file=new.tar --sort=name --numeric-owner --owner=0 "
     "--group=0 --mtime=@1 --exclude=__pycache__ --directory=ours " AGENT_OURS
-    " --directory=\"$5\" --exclude-vcs --exclude-tag-all=command.log "
-    "--exclude-from=\"$1/ignored\" --anchored --no-wildcards "
-    "${6:+\"--exclude=./$6\"} . || [ $? = 1 ]\n"
+    " --directory=\"$5\" --exclude-vcs --exclude-from=\"$1/ignored\" "
+    "--anchored --no-wildcards --exclude-from=\"$1/others\" . "
+    "|| [ $? = 1 ]\n"
     "name=$(sha256sum new.tar); name=$(echo \"$name\" | cut -c1-32)\n"
-    "gzip -n -1 < new.tar > new.tgz; rm -rf ours ignored new.tar\n"
+    "gzip -n -1 < new.tar > new.tgz; rm -rf ours ignored others new.tar\n"
     "mv new.tgz \"node.$name.tgz\"; echo \"$name\"";
 
 /* $1 its name; what nobody has used for long goes.  Our environment may be that
