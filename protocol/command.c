@@ -29,6 +29,7 @@ enum payload {
     PAYLOAD_IMPORT,
     PAYLOAD_CUSTOM,
     PAYLOAD_NOTE,
+    PAYLOAD_PLAN,
     PAYLOAD_OUTWARD,
 };
 
@@ -286,6 +287,29 @@ decode_note(const struct frame *frame, struct err *err)
 }
 
 static struct command *
+decode_plan(const struct frame *frame, struct err *err)
+{
+    static const char what[] = "a plan, an object";
+    struct json *doc =
+        want_type(parse(frame, JSON_STRICT, what, err), JSON_OBJECT, what, err);
+    struct command *cmd = NULL;
+    uint64_t trials = 0;
+    char shown[QUOTE_MAX], *tail;
+    struct jval v;
+
+    if (doc != NULL && jval_get(json_root(doc), "trials", &v) &&
+        jval_type(v) != JSON_NULL && !jval_uint(v, &trials))
+        err_set(err, ERR_INPUT, "trials: expected an integer or null, not %s",
+                jval_quote(shown, v));
+    else if (doc != NULL)
+        cmd = decode_new(0, &tail, err);
+    if (cmd != NULL)
+        cmd->planned = trials;
+    json_free(doc);
+    return cmd;
+}
+
+static struct command *
 refuse_outward(const struct frame *frame, struct err *err)
 {
     err_set(err, ERR_INPUT,
@@ -319,7 +343,7 @@ command_decode(const struct frame *frame, uint64_t arrival, struct err *err)
         [PAYLOAD_COUNT] = decode_count,     [PAYLOAD_METRIC] = decode_metric,
         [PAYLOAD_END] = decode_end,         [PAYLOAD_IMPORT] = decode_import,
         [PAYLOAD_CUSTOM] = decode_custom,   [PAYLOAD_NOTE] = decode_note,
-        [PAYLOAD_OUTWARD] = refuse_outward,
+        [PAYLOAD_PLAN] = decode_plan,       [PAYLOAD_OUTWARD] = refuse_outward,
     };
     enum command_code code;
     struct command *cmd;
@@ -353,6 +377,7 @@ command_free(struct command *cmd)
     case PAYLOAD_NOTHING:
     case PAYLOAD_COUNT:
     case PAYLOAD_METRIC:
+    case PAYLOAD_PLAN:
     case PAYLOAD_OUTWARD:
         break;
     }

@@ -140,6 +140,7 @@ struct command {
         } request;
         struct metric metric;
         struct trial_end end;
+        uint64_t planned; /* PLAN: trials in all; 0: no limit */
     };
 };
 

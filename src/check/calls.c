@@ -636,6 +636,21 @@ calls_metric(struct calls *c, uint64_t id, const double *x,
         check_verdict(c, id, &verdict);
 }
 
+void
+calls_plan(struct calls *c, uint64_t trials)
+{
+    const struct plugin *p = c->setup->plugin;
+    const struct tp_plan plan = {sizeof plan, trials};
+    int rc;
+
+    if (c->broken || p->kind != PLUGIN_TUNER || p->tuner.plan == NULL)
+        return;
+    calls_enter(c, "plan", TP_NO_ID);
+    rc = p->tuner.plan(c->self, &plan);
+    calls_leave(c, "plan");
+    calls_expect_ok(c, "plan", rc);
+}
+
 /* ---- scores ---- */
 
 /* Of the samples; no trial has such a seed. */

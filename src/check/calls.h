@@ -110,6 +110,9 @@ void calls_trial_ended(struct calls *c, const struct tp_history *h, int how);
 void calls_rest(struct calls *c, const struct tp_history *const *living,
                 size_t n);
 
+/* Of a tuner that wants to know. */
+void calls_plan(struct calls *c, uint64_t trials);
+
 /* A tuner's, which has a metric. */
 void calls_metric(struct calls *c, uint64_t id, const double *x,
                   const struct tp_metric *metric);

@@ -27,6 +27,7 @@
  *   r  its next attempt begins
  *   b  the oldest unended point goes on where four steps had been reported
  *   u  ended, paused, for the oldest unended one
+ *   l  twelve trials are planned; L: there is no limit
  *   i  tell an imported point, C: one of a trial the user added
  *   d  forget the oldest point: it never ran and nothing more is heard */
 #define FIVE "FeaFeaFeaFeaFea"
@@ -47,9 +48,10 @@ static const char *const orders[] = {
     "siiiaFeCaFe",
     "saNeaIeaFe",
     "saaatst",
+    "slaFelaLaFeFe",
     "saFeatFaFet",
     "sa" FIVE FIVE FIVE FIVE FIVE,
-    "saaaaaFeaFeaxaPpaFeaNeaFeaFeaFeaxaFeaFeaPpaFeaFeaFeaxaFeaFeaFeaFe",
+    "slaaaaaFeaFeaxaPpaFeaNeaFeaFeaFeaxaFeaFeaPpaFeaFeaFeaxaFeaFeaFeaFe",
 };
 
 #define N_ORDERS (sizeof orders / sizeof *orders)
@@ -238,6 +240,7 @@ enum action {
     ASK,
     TELL,
     END,
+    PLAN,
     FOREIGN,
     FORGET,
     REPORT_OLDEST,
@@ -262,6 +265,8 @@ static const struct {
     {'x', END, TP_ENDED_FAILED},
     {'p', END, TP_ENDED_STOPPED},
     {'c', END, TP_ENDED_CANCELLED},
+    {'l', PLAN, 12},
+    {'L', PLAN, 0},
     {'i', FOREIGN, TP_RESULT_IMPORTED},
     {'C', FOREIGN, TP_RESULT_CUSTOM},
     {'d', FORGET, 0},
@@ -299,6 +304,9 @@ act(struct run *r, enum action action, int how, double value)
         return;
     case END:
         end_oldest(r, how);
+        return;
+    case PLAN:
+        calls_plan(&r->c, (uint64_t)how);
         return;
     case FOREIGN:
         calls_tell_foreign(&r->c, r->next_id, how);

@@ -378,6 +378,17 @@ emit_initialized(struct tuning *t, const struct command *cmd)
                                           .number = cmd->position});
 }
 
+/* ---- PL ---- */
+
+static void
+handle_plan(struct tuning *t, const struct command *cmd)
+{
+    struct err err;
+
+    if (tuner_plan(t->tuner, cmd->planned, &err) != 0)
+        side_failed(&t->side, &err);
+}
+
 /* ---- suggestions ---- */
 
 /* Appends the parameters that a trial received, as JSON. */
@@ -1239,7 +1250,7 @@ static void (*const handlers[CMD_COUNT])(struct tuning *,
     [CMD_INITIALIZE] = handle_initialize, [CMD_REQUEST_TRIALS] = handle_request,
     [CMD_METRIC] = handle_metric,         [CMD_UPDATE_SPACE] = handle_update,
     [CMD_IMPORT] = handle_import,         [CMD_ADD_CUSTOM] = handle_custom,
-    [CMD_TRIAL_END] = handle_end,
+    [CMD_TRIAL_END] = handle_end,         [CMD_PLAN] = handle_plan,
 };
 
 static bool

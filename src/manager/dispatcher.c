@@ -1052,6 +1052,7 @@ dispatcher_ask(struct dispatcher *d)
         return 0;
     if (n > ASK_MAX)
         n = ASK_MAX; /* the rest with the next round */
+    exchange_plan(d->exchange, d->scheduler->max_trials);
     snprintf(text, sizeof text, "%llu", (unsigned long long)n);
     exchange_send(d->exchange, "GE", text, strlen(text));
     scheduler_asked(d->scheduler, n);

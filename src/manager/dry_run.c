@@ -250,6 +250,7 @@ take_initialized(struct state *s, const struct frame *frame)
     s->asked = x->n_enqueued;
     if (x->n_enqueued > 0)
         enqueue(s);
+    exchange_plan(&s->exchange, x->max_trials);
     if (!s->over)
         ask(s, n > 0 ? n : 1);
 }

@@ -10,7 +10,10 @@
  * becomes one append to its log), and the unfinished frame before that. */
 #include "manager/exchange.h"
 
+#include "command.h"
+#include "core/buf.h"
 #include "core/err.h"
+#include "json_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -133,6 +136,24 @@ exchange_send(struct exchange *x, const char code[2], const char *payload,
     x->sent++;
     if (x->out.len - before > x->largest)
         x->largest = x->out.len - before;
+}
+
+void
+exchange_plan(struct exchange *x, uint64_t trials)
+{
+    struct json_writer w;
+    struct buf text;
+
+    if (trials == x->planned)
+        return;
+    buf_init(&text, 64);
+    w = json_begin_object(&text);
+    if (trials > 0)
+        json_add_unsigned(&w, "trials", trials);
+    json_close(&w);
+    exchange_send(x, command_info(CMD_PLAN)->code, text.data, text.len);
+    buf_fini(&text);
+    x->planned = trials;
 }
 
 size_t

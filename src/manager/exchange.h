@@ -29,9 +29,10 @@ struct exchange {
                        dispatcher counts */
     uint64_t last;  /* the number of the last frame in `out` */
     uint64_t sent;  /* frames that were sent, whatever their numbers */
-    bool based;     /* base and last are known */
-    bool held;      /* nothing is written until exchange_resume() */
-    bool over;      /* nothing more will be sent */
+    uint64_t planned; /* trials that the last PL told of; 0: no limit */
+    bool based;       /* base and last are known */
+    bool held;        /* nothing is written until exchange_resume() */
+    bool over;        /* nothing more will be sent */
 };
 
 typedef void exchange_frame(void *ctx, const struct frame *frame);
@@ -59,6 +60,8 @@ void exchange_base(struct exchange *x, uint64_t last);
 /* Appends a frame; without effect once it is over. */
 void exchange_send(struct exchange *x, const char code[2], const char *payload,
                    size_t len);
+/* Tells how many trials there are to be, 0: no limit, where it has changed. */
+void exchange_plan(struct exchange *x, uint64_t trials);
 size_t exchange_pending(const struct exchange *x); /* bytes not written */
 /* How many of the frames that were sent, as x->sent counts them, the dispatcher
  * has surely read and logged, be it not on stable storage. */

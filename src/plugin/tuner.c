@@ -349,6 +349,21 @@ tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
 }
 
 int
+tuner_plan(struct tuner *t, uint64_t trials, struct err *err)
+{
+    struct tp_plan plan = {sizeof plan, trials};
+    int rc;
+
+    if (t->ops->plan == NULL)
+        return 0;
+    if (tuner_may_call(t, "plan", err) != 0)
+        return -1;
+    instance_enter(&t->instance);
+    rc = t->ops->plan(t->instance.self, &plan);
+    return instance_leave(&t->instance, "plan", rc, TP_OK, err);
+}
+
+int
 tuner_score(struct tuner *t, const double *const *points, size_t n, double *out,
             struct err *err)
 {

@@ -115,6 +115,10 @@ int tuner_tell(struct tuner *t, uint64_t id, const double *x,
 int tuner_ended(struct tuner *t, uint64_t id, const double *x, int how,
                 struct err *err);
 
+/* Tells how many trials there are to be; 0: no limit.  A tuner that does not
+ * want to know is not told. */
+int tuner_plan(struct tuner *t, uint64_t trials, struct err *err);
+
 /* Scores points, as struct tp_tuner says: only where
  * tuner_plugin(t)->tuner.score is set.  The points have passed
  * space_check(). */

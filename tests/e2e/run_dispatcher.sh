@@ -197,7 +197,7 @@ wire() {
         'cat >> got'
     run 0 --dispatcher ./fake || return 1
     has got 'IN00000000000045{"x": {"_type": "uniform", "_value": [0, 1]}}' &&
-        has got ']}}GE000000000000011NT' &&
+        has got ']}}PL00000000000013{"trials": 1}GE000000000000011NT' &&
         grep -q 'ME0000000000012[56]{"parameter_id": 0, "trial_job_id": "00000", "type": "FINAL", "sequence": 0, "value": "1", "attempt": 0, "elapsed": [0-9]*\.[0-9]\{6\}}' got &&
         has got '{"trial_job_id": "00000", "event": "SUCCEEDED", "hyper_params": "{\"parameter_id\": 0, \"parameters\": {\"x\": 1.0}}", "attempt": 0}TE00000000000000' &&
         [ "$(sed -n 1p words)" = dispatch ] && has words --extensions &&

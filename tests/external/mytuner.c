@@ -124,6 +124,7 @@ static const struct tp_tuner tuner = {
     NULL, /* save: it is replayed */
     NULL, /* load */
     NULL, /* score */
-    NULL  /* metric: no advisor */
+    NULL, /* metric: no advisor */
+    NULL  /* plan */
 };
 TP_REGISTER_TUNER(tuner)

@@ -32,7 +32,7 @@ TEST(command_unknown_codes_name_the_known_ones)
 {
     refuses("XX", "",
             "unknown command 'XX': expected one of IN GE ME SS FD AD "
-            "EN PI TE NT");
+            "EN PI TE NT PL");
     refuses("TR", "{}",
             "TR goes from the dispatcher to the manager, never the "
             "other way");

@@ -89,6 +89,9 @@ describe_command(struct buf *out, const struct command *cmd)
     case CMD_TRIAL_END:
         put_end(out, &cmd->end);
         break;
+    case CMD_PLAN:
+        buf_printf(out, "trials %" PRIu64, cmd->planned);
+        break;
     case CMD_PING:
     case CMD_TERMINATE:
         buf_add_text(out, "nothing");

@@ -4,7 +4,8 @@
  * Life of a tuner object:
  *
  *   create -> config -> space -> load?
- *          -> (ask | metric | tell | ended | space | save | score)* -> destroy
+ *          -> (ask | metric | tell | ended | space | plan | save | score)*
+ *          -> destroy
  *
  *   call     when                           how often
  *   create   first                          once
@@ -13,7 +14,7 @@
  *            and ended                      the search space
  *   load     right after the first space    at most once
  *   save     after a space() that           any number of times
- *            succeeded; score, too
+ *            succeeded; plan, score, too
  *   ask      after a space() that           once an id; again with an id for
  *            succeeded                      which it said TP_LATER, or when a
  *                                           filter asks again: the later
@@ -117,6 +118,13 @@ enum tp_ended_how {
     TP_ENDED_PAUSED = 6     /* on the tuner's word, its checkpoint kept */
 };
 
+/* What is known of the experiment beforehand. */
+struct tp_plan {
+    uint64_t _struct_size;
+    uint64_t trials; /* that there are to be in all, those before included; 0:
+                        no limit */
+};
+
 struct tp_tuner {
     uint64_t _struct_size; /* these three are set by TP_TUNER_HEAD */
     uint32_t _magic, _abi;
@@ -179,6 +187,11 @@ struct tp_tuner {
      * each once, perhaps with gaps.  TP_OK or TP_ERR: the trial goes on. */
     int (*metric)(void *self, uint64_t id, const double *x,
                   const struct tp_metric *metric, struct tp_verdict *out);
+
+    /* Default: what is planned is not looked at.  After the first space(), when
+     * the manager tells it and whenever it changes; a manager need not.  What
+     * it says counts from there on; save writes what of it is needed. */
+    int (*plan)(void *self, const struct tp_plan *plan);
 
     /* New members go here, at the end, and may be NULL. */
 };
