@@ -18,8 +18,9 @@ static const char usage[] =
     "               [--families 'NAME ...'] [--seeds N] [--first-seed N]\n"
     "               [--budget N] [--width N]\n"
     "SPEC is NAME, NAME:ARGUMENTS (an object without spaces), or either with\n"
-    "LABEL= in front.  A family is bbob_d2, bbob_d5, bbob_d10, mixed or\n"
-    "conditional; a problem's name will do.\n";
+    "LABEL= in front.  Families are bbob_d2, bbob_d5, bbob_d10, bbob_d20,\n"
+    "bbob_d40, mixed, conditional, options, decades, nests, noisy, binomial\n"
+    "and crashes; a problem's name will do.\n";
 
 #define SHOWN 5 /* failures; all are in the results */
 

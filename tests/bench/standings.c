@@ -14,14 +14,17 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: standings MODE 'TRIALS ...' BASELINE FIGURES FILE...\n"
+    "usage: standings MODE 'TRIALS ...' BASELINE OURS FIGURES FILE...\n"
     "                 [--peers FILE...]\n"
     "MODE is seq, or par:N; what is shown is added to FIGURES, too.\n";
 
+#define LEVEL 0.05 /* of intervals */
+
 struct report {
     struct runs runs;
-    const char *mode, *trials, *baseline;
+    const char *mode, *trials, *baseline, *ours;
     FILE *figures;
+    FILE *behind; /* where `ours` is */
 };
 
 static double
@@ -31,19 +34,15 @@ ratio(double log_ratio)
 }
 
 static void
-print_interval(const struct standing *s)
+print_interval(const struct paired *p)
 {
     char interval[32] = "-";
 
-    if (!s->paired) {
-        printf("\n");
-        return;
-    }
-    if (s->against.has_interval)
-        snprintf(interval, sizeof interval, "[%.3f, %.3f]",
-                 ratio(s->against.low), ratio(s->against.high));
-    printf("  %8.3f %18s   %zu/%zu/%zu\n", ratio(s->against.shift), interval,
-           s->against.wins, s->against.ties, s->against.losses);
+    if (p->has_interval)
+        snprintf(interval, sizeof interval, "[%.3f, %.3f]", ratio(p->low),
+                 ratio(p->high));
+    printf("  %8.3f %18s   %zu/%zu/%zu", ratio(p->shift), interval, p->wins,
+           p->ties, p->losses);
 }
 
 static void
@@ -107,7 +106,7 @@ print_family(const struct report *r, const struct table *t, size_t trials,
     for (size_t s = 0; s < solvers->n; s++) {
         struct standing st;
 
-        if (!table_standing(t, family, s, base, &st))
+        if (!table_standing(t, family, s, base, LEVEL, &st))
             continue;
         printf("  %3zu %-28s %5zu ", s + 1, solvers->text[s], st.n);
         if (isnan(st.rank))
@@ -115,7 +114,9 @@ print_family(const struct report *r, const struct table *t, size_t trials,
         else
             printf("%6.2f", st.rank);
         printf(" %9.4f", st.regret);
-        print_interval(&st);
+        if (st.paired)
+            print_interval(&st.against);
+        printf("\n");
         print_figures(r, name, trials, solvers->text[s], &st);
     }
     printf("\n");
@@ -136,8 +137,8 @@ print_ratio(const struct report *r, const struct table *t, size_t family,
     struct standing st;
     char mark = ' ';
 
-    if (solver == against || !table_standing(t, family, solver, against, &st) ||
-        !st.paired) {
+    if (solver == against ||
+        !table_standing(t, family, solver, against, LEVEL, &st) || !st.paired) {
         printf("      -");
         return;
     }
@@ -181,6 +182,58 @@ print_matrix(const struct report *r, const struct table *t, size_t trials,
     }
 }
 
+/* `ours` against each other and each peer; their intervals, and where it is
+ * behind, are Holm's for all of them together. */
+static void
+print_ours(const struct report *r, const struct table *t, size_t trials,
+           size_t family)
+{
+    const struct names *solvers = &r->runs.solvers;
+    size_t ours = names_find(solvers, r->ours), n = 0;
+    size_t *other = calloc(solvers->n, sizeof *other);
+    double *p = calloc(solvers->n, sizeof *p);
+    double *level = calloc(solvers->n, sizeof *level);
+    struct standing st;
+
+    if (other == NULL || p == NULL || level == NULL) {
+        fprintf(stderr, "standings: out of memory\n");
+        exit(1);
+    }
+    for (size_t s = 0; s < solvers->n && ours != SIZE_MAX; s++)
+        if (s != ours && table_standing(t, family, ours, s, LEVEL, &st) &&
+            st.paired) {
+            other[n] = s;
+            p[n++] = st.against.p;
+        }
+    paired_holm(p, n, LEVEL, level);
+    if (n > 0)
+        printf("\n  %-32s %12s  %8s %18s   %s\n", r->ours, "p", "ratio",
+               "95 % together", "w/t/l");
+    for (size_t i = 0; i < n; i++) {
+        table_standing(t, family, ours, other[i], level[i], &st);
+        printf("  %3zu %-28s %12.2g", other[i] + 1, solvers->text[other[i]],
+               p[i]);
+        print_interval(&st.against);
+        printf("\n");
+        if (st.against.has_interval && st.against.low > 0)
+            fprintf(r->behind, "behind: %s, %s, %zu, %s (%.2f)\n",
+                    family_name(r, family), r->mode, trials,
+                    solvers->text[other[i]], ratio(st.against.shift));
+    }
+    free(other);
+    free(p);
+    free(level);
+}
+
+static void
+print_sections(const struct report *r, const struct table *t, size_t trials,
+               size_t family)
+{
+    print_family(r, t, trials, family);
+    print_matrix(r, t, trials, family);
+    print_ours(r, t, trials, family);
+}
+
 static int
 print_table(const struct report *r, size_t trials)
 {
@@ -197,12 +250,10 @@ print_table(const struct report *r, size_t trials)
             any = any || table_has(&t, f, s);
         if (!any)
             continue;
-        print_family(r, &t, trials, f);
-        print_matrix(r, &t, trials, f);
+        print_sections(r, &t, trials, f);
     }
     if (t.n_pairs > 0) {
-        print_family(r, &t, trials, TABLE_ALL);
-        print_matrix(r, &t, trials, TABLE_ALL);
+        print_sections(r, &t, trials, TABLE_ALL);
     } else {
         printf("\n%s, after %zu trials: nothing to compare\n", r->mode, trials);
     }
@@ -274,22 +325,34 @@ int
 main(int argc, char **argv)
 {
     struct report r;
+    char *behind = NULL;
+    size_t len;
     int rc = 1;
 
-    if (argc < 6) {
+    if (argc < 7) {
         fputs(usage, stderr);
         return 2;
     }
-    r = (struct report){
-        .mode = argv[1], .trials = argv[2], .baseline = argv[3]};
+    r = (struct report){.mode = argv[1],
+                        .trials = argv[2],
+                        .baseline = argv[3],
+                        .ours = argv[4]};
     runs_init(&r.runs);
-    r.figures = fopen(argv[4], "ae");
-    if (r.figures == NULL)
-        perror(argv[4]);
-    else if (read_files(&r, &argv[5]) == 0)
+    r.figures = fopen(argv[5], "ae");
+    r.behind = open_memstream(&behind, &len);
+    if (r.figures == NULL || r.behind == NULL)
+        perror(argv[5]);
+    else if (read_files(&r, &argv[6]) == 0)
         rc = print_tables(&r);
+    if (r.behind != NULL)
+        fclose(r.behind);
+    if (rc == 0)
+        printf("\n%s", behind);
+    if (rc == 0 && names_find(&r.runs.solvers, r.ours) != SIZE_MAX && len == 0)
+        printf("%s is behind nobody by more than the interval\n", r.ours);
     if (rc == 0)
         print_errors(&r);
+    free(behind);
     if (r.figures != NULL && fclose(r.figures) != 0)
         rc = 1;
     runs_fini(&r.runs);

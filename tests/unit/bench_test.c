@@ -5,7 +5,6 @@
 #include "bench/search/problem.h"
 #include "bench/search/runs.h"
 #include "bench/search/session.h"
-#include "bench/search/synth.h"
 #include "bench/search/table.h"
 
 #include "core/buf.h"
@@ -37,16 +36,16 @@ TEST(bench_critical_values_are_those_of_the_tables)
                  {20, 52}, {25, 89}, {30, 137}, {40, 264}, {50, 434}};
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        CHECK_EQ(paired_critical(table[i].n), table[i].critical);
+        CHECK_EQ(paired_critical(table[i].n, 0.05), table[i].critical);
 }
 
 TEST(bench_critical_values_go_on_where_the_exact_ones_end)
 {
-    long exact = paired_critical(60), next = paired_critical(61);
+    long exact = paired_critical(60, 0.05), next = paired_critical(61, 0.05);
 
     CHECK(next > exact && next < exact + 30);
     /* 100 * 101 / 4 - 1.96 * sqrt(100 * 101 * 201 / 24) = 1954.9 */
-    CHECK_EQ(paired_critical(100), 1954);
+    CHECK_EQ(paired_critical(100, 0.05), 1954);
 }
 
 TEST(bench_selects_and_takes_medians)
@@ -79,7 +78,7 @@ TEST(bench_interval_of_six_pairs_is_from_the_least_to_the_greatest)
     static const double d[] = {1, 2, 3, 4, 5, 6};
     struct paired p;
 
-    CHECK_EQ(paired_compare(d, 6, &p), 0);
+    CHECK_EQ(paired_compare(d, 6, 0.05, &p), 0);
     CHECK(p.has_interval && p.low == 1 && p.high == 6 && p.shift == 3.5);
     CHECK_EQ(p.wins, 0);
     CHECK_EQ(p.losses, 6);
@@ -93,7 +92,7 @@ TEST(bench_interval_of_ten_pairs_leaves_out_eight_means_on_each_side)
     static const double d[] = {10, 9, 1, 2, 8, 7, 3, 4, 6, 5};
     struct paired p;
 
-    CHECK_EQ(paired_compare(d, 10, &p), 0);
+    CHECK_EQ(paired_compare(d, 10, 0.05, &p), 0);
     CHECK(p.low == 3 && p.high == 8 && p.shift == 5.5);
 }
 
@@ -102,11 +101,47 @@ TEST(bench_few_pairs_have_no_interval)
     static const double d[] = {-1, 0, 1, -2, -3};
     struct paired p;
 
-    CHECK_EQ(paired_compare(d, 5, &p), 0);
+    CHECK_EQ(paired_compare(d, 5, 0.05, &p), 0);
     CHECK(!p.has_interval && p.shift == -1);
     CHECK_EQ(p.wins, 3);
     CHECK_EQ(p.ties, 1);
     CHECK_EQ(p.losses, 1);
+}
+
+/* By hand: the sum of negative ranks is 1, and is at most so in 2 of 2^8 cases,
+ * on either side. */
+TEST(bench_p_values_are_those_of_the_interval)
+{
+    static const double d[] = {-1, 2, 3, 4, 5, 6, 7, 7};
+    struct paired p;
+
+    CHECK(near(paired_tail(3, 0), 1.0 / 8));
+    CHECK(near(paired_tail(3, 3), 5.0 / 8)); /* {}, 1, 2, 3, 1 + 2 */
+    CHECK(near(paired_tail(3, 6), 1));
+    CHECK(fabs(paired_tail(100, 2525) - 0.5006858) < 1e-6);
+    CHECK_EQ(paired_compare(d, 8, 4.0 / 256, &p), 0);
+    CHECK(near(p.p, 4.0 / 256) && p.has_interval && p.low > 0);
+    CHECK_EQ(paired_compare(d, 8, 3.9 / 256, &p), 0);
+    CHECK(near(p.p, 4.0 / 256) && p.has_interval && p.low <= 0);
+    CHECK_EQ(paired_compare(d, 8, 1.9 / 256, &p), 0);
+    CHECK(!p.has_interval);
+}
+
+/* Holm's example has 0.01, 0.02, 0.03 and 0.06 of four: 0.0125 ends it at
+ * 0.02, which 0.05 / 3 does not reach. */
+TEST(bench_levels_are_holms)
+{
+    static const double p[] = {0.06, 0.01, 0.03, 0.02};
+    static const double small[] = {0.03, 0.012, 0.001};
+    double level[4];
+
+    paired_holm(p, 4, 0.05, level);
+    CHECK(near(level[1], 0.05 / 4));
+    CHECK(near(level[3], 0.05 / 3));
+    CHECK(near(level[2], 0.05 / 3) && near(level[0], 0.05 / 3));
+    paired_holm(small, 3, 0.05, level);
+    CHECK(near(level[2], 0.05 / 3) && near(level[1], 0.05 / 2));
+    CHECK(near(level[0], 0.05));
 }
 
 /* ---- problems ---- */
@@ -129,7 +164,7 @@ TEST(bench_bbob_instances_are_the_published_ones)
 TEST(bench_bbob_is_least_at_its_optimum)
 {
     for (int f = 1; f < 24; f += 2)
-        for (size_t d = 2; d <= 10; d += 4)
+        for (size_t d = 2; d <= 40; d += 19)
             for (uint64_t seed = 1; seed <= 3; seed++) {
                 struct bbob *b = bbob_new(f, d, seed);
                 double x[BBOB_DIMS_MAX];
@@ -145,41 +180,185 @@ TEST(bench_bbob_is_least_at_its_optimum)
             }
 }
 
+static struct outcome
+run(const struct problem *p, uint64_t trial, const char *text, struct err *err)
+{
+    struct json *doc = json_parse(text, strlen(text), JSON_STRICT, err);
+    struct outcome o = {.value = NAN};
+
+    CHECK(doc != NULL);
+    if (problem_run(p, trial, json_root(doc), &o, err) != 0)
+        o.value = NAN;
+    json_free(doc);
+    return o;
+}
+
 static double
 value_of(const struct problem *p, const char *text, struct err *err)
 {
-    struct json *doc = json_parse(text, strlen(text), JSON_STRICT, err);
-    double v = NAN;
-
-    CHECK(doc != NULL);
-    if (problem_value(p, json_root(doc), &v, err) != 0)
-        v = NAN;
-    json_free(doc);
-    return v;
+    return run(p, 0, text, err).value;
 }
 
-TEST(bench_synthetic_problems_are_zero_at_their_optimum_alone)
+/* Where the optimum of an instance is. */
+static void
+write_optimum(const char *name, uint64_t seed, struct buf *out)
 {
-    for (size_t at = 0; synth_name(at) != NULL; at++)
-        for (uint64_t seed = 0; seed < 20; seed++) {
-            struct problem *p = problem_new(synth_name(at), seed, NULL);
-            struct synth *s = synth_new(synth_name(at), seed);
-            struct synth *other = synth_new(synth_name(at), seed + 1);
-            struct buf b;
-            struct err err = {0};
+    struct problem *p = problem_new(name, seed, NULL);
 
-            buf_init(&b, 1 << 16);
-            synth_write_optimum(s, &b);
-            CHECK(value_of(p, buf_text(&b), &err) < 1e-12);
-            CHECK(problem_optimum(p) == 0);
-            buf_clear(&b);
-            synth_write_optimum(other, &b);
-            CHECK(value_of(p, buf_text(&b), &err) > 1e-6);
-            buf_fini(&b);
-            synth_free(s);
-            synth_free(other);
+    CHECK(p != NULL);
+    buf_clear(out);
+    problem_write_optimum(p, out);
+    problem_free(p);
+}
+
+static bool
+is_bbob(const char *name)
+{
+    return strncmp(name, "bbob", 4) == 0;
+}
+
+TEST(bench_problems_are_least_at_their_optimum_alone)
+{
+    char name[PROBLEM_NAME_MAX], family[PROBLEM_NAME_MAX];
+    struct err err = {0};
+    struct buf b;
+
+    buf_init(&b, 1 << 16);
+    for (size_t at = 0; problem_list(at, name, family) == 0; at++)
+        for (uint64_t seed = 0; seed < (is_bbob(name) ? 2 : 20); seed++) {
+            struct problem *p = problem_new(name, seed, NULL);
+            double best = problem_optimum(p);
+
+            write_optimum(name, seed, &b);
+            CHECK(fabs(value_of(p, buf_text(&b), &err) - best) < 1e-6);
+            write_optimum(name, seed + 1, &b);
+            CHECK(value_of(p, buf_text(&b), &err) > best + 1e-6);
+            CHECK(isnan(value_of(p, "{\"no\": 1}", &err)));
             problem_free(p);
         }
+    buf_fini(&b);
+}
+
+/* The family that each is of, and how many there are. */
+TEST(bench_families_have_their_problems)
+{
+    static const struct {
+        const char *family;
+        size_t n;
+    } table[] = {
+        {"bbob_d2", 12},  {"bbob_d5", 12}, {"bbob_d10", 12},   {"bbob_d20", 12},
+        {"bbob_d40", 12}, {"mixed", 4},    {"conditional", 3}, {"options", 2},
+        {"decades", 3},   {"nests", 2},    {"noisy", 18},      {"binomial", 4},
+        {"crashes", 11},
+    };
+    char name[PROBLEM_NAME_MAX], family[PROBLEM_NAME_MAX];
+    size_t at = 0;
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        for (size_t k = 0; k < table[i].n; k++) {
+            CHECK_EQ(problem_list(at++, name, family), 0);
+            CHECK_STR(family, table[i].family);
+        }
+    CHECK_EQ(problem_list(at, name, family), -1);
+}
+
+/* Of 2,000 trials at one point: how many failed, the mean of what was observed
+ * and its standard deviation.  The true value stays. */
+struct sample {
+    double failed, mean, sd, value;
+};
+
+static struct sample
+sample(const char *name, const char *text)
+{
+    struct problem *p = problem_new(name, 1, NULL);
+    double sum = 0, squares = 0, value = value_of(p, text, NULL), n = 0;
+
+    for (uint64_t trial = 0; trial < 2000; trial++) {
+        struct outcome o = run(p, trial, text, NULL);
+        struct outcome again = run(p, trial, text, NULL);
+
+        CHECK(o.value == value && again.observed == o.observed);
+        CHECK_EQ(o.failed, again.failed);
+        if (o.failed)
+            continue;
+        sum += o.observed;
+        squares += o.observed * o.observed;
+        n++;
+    }
+    problem_free(p);
+    return (struct sample){1 - n / 2000, sum / n,
+                           sqrt(squares / n - sum / n * (sum / n)), value};
+}
+
+TEST(bench_noise_is_drawn_for_each_trial_and_as_strong_as_it_says)
+{
+    static const char x[] = "{\"x0\": 1, \"x1\": 1, \"x2\": 1, \"x3\": 1, "
+                            "\"x4\": 1}";
+    struct problem *p = problem_new("bbob_f1_d5", 1, NULL);
+    double excess = value_of(p, x, NULL) - problem_optimum(p);
+    struct sample s = sample("bbob_f1_d5_gauss_moderate", x);
+
+    CHECK(fabs(s.mean - s.value) < 0.001 * excess);
+    CHECK(s.sd > 0.009 * excess && s.sd < 0.011 * excess);
+    s = sample("bbob_f1_d5_gauss_severe", x);
+    CHECK(s.mean - problem_optimum(p) > 1.4 * excess); /* exp(1 / 2) = 1.65 */
+    s = sample("bbob_f1_d5_uniform_moderate", x);
+    CHECK(s.mean > s.value && s.sd < 0.2 * excess);
+    s = sample("bbob_f1_d5_uniform_severe", x);
+    CHECK(s.mean > s.value + 100 * excess);
+    s = sample("bbob_f1_d5_cauchy_moderate", x);
+    CHECK(s.mean > s.value + 9 && s.mean < s.value + 11);
+    s = sample("bbob_f1_d5_cauchy_severe", x);
+    CHECK(s.mean > s.value + 900 && s.mean < s.value + 1100);
+    problem_free(p);
+}
+
+/* At the optimum 5 % are wrong; it is without other noise. */
+TEST(bench_examples_failures_and_optima_go_together)
+{
+    struct buf b;
+    struct sample s;
+
+    buf_init(&b, 1 << 16);
+    write_optimum("network", 1, &b);
+    s = sample("network_binomial", buf_text(&b));
+    CHECK(s.mean > 0.048 && s.mean < 0.052);
+    CHECK(s.sd > 0.009 && s.sd < 0.022); /* of 500, of 100 */
+    s = sample("network_chance", buf_text(&b));
+    CHECK(s.failed > 0.08 && s.failed < 0.12 && s.sd < 1e-6);
+    CHECK(sample("network_edge", buf_text(&b)).failed == 0);
+    write_optimum("bbob_f9_d5", 1, &b);
+    CHECK(sample("bbob_f9_d5_edge", buf_text(&b)).failed == 0);
+    s = sample("bbob_f9_d5_gauss_severe", buf_text(&b));
+    CHECK(near(s.mean, s.value));
+    buf_fini(&b);
+}
+
+/* Of the corners of a cube around the optimum just one half fails: beyond the
+ * plane, and so not the one across. */
+TEST(bench_the_optimum_lies_at_the_edge_of_what_fails)
+{
+    struct bbob *b = bbob_new(1, 5, 2);
+    struct problem *p = problem_new("bbob_f1_d5_edge", 1, NULL);
+    int failed[32];
+
+    for (int corner = 0; corner < 32; corner++) {
+        char text[400];
+        int len = 0;
+
+        for (int i = 0; i < 5; i++)
+            len += snprintf(text + len, sizeof text - (size_t)len,
+                            "%c\"x%d\": %.17g", i > 0 ? ',' : '{', i,
+                            bbob_optimal(b)[i] +
+                                ((corner >> i & 1) != 0 ? 0.01 : -0.01));
+        snprintf(text + len, sizeof text - (size_t)len, "}");
+        failed[corner] = run(p, 0, text, NULL).failed;
+    }
+    for (int corner = 0; corner < 32; corner++)
+        CHECK_EQ(failed[corner] + failed[31 - corner], 1);
+    problem_free(p);
+    bbob_free(b);
 }
 
 TEST(bench_problems_refuse_what_is_not_in_their_space)
@@ -202,6 +381,24 @@ TEST(bench_problems_refuse_what_is_not_in_their_space)
     problem_free(p);
     CHECK(problem_new("bbob_f1_d2x", 0, &err) == NULL);
     CHECK_STR(err.text, "'bbob_f1_d2x' is no problem");
+    CHECK(problem_new("bbob_f1_d41", 0, &err) == NULL);
+    CHECK(problem_new("kernels_sometimes", 0, &err) == NULL);
+}
+
+/* As wide as six decades: half-way is a thousand, and the optimum may be. */
+TEST(bench_six_decades_are_logarithmic)
+{
+    static const struct dim dims[] = {
+        {"i", DIM_INTEGER, 1, 1000001, 0, {0}, 0, 0},
+        {"g", DIM_GRID, 1, 1e6, 1, {0}, 0, 0},
+        {"few", DIM_GRID, 1, 1e4, 1, {0}, 0, 0},
+    };
+
+    CHECK(dims_value(&dims[0], 0.5) == 1000);
+    CHECK(dims_value(&dims[0], 1 - 1e-16) == 1000000);
+    CHECK(near(dims_unit(&dims[0], 1), 0));
+    CHECK(near(dims_unit(&dims[1], 1000), 0.5));
+    CHECK(near(dims_unit(&dims[2], 5000.5), 0.5));
 }
 
 TEST(bench_grids_and_integers_are_checked)
@@ -276,14 +473,14 @@ TEST(bench_tables_hold_ranks_regret_and_ratios)
     CHECK_EQ(t.n_pairs, 2);
     base = names_find(&r.solvers, "random");
     CHECK(table_standing(&t, TABLE_ALL, names_find(&r.solvers, "good"), base,
-                         &st));
+                         0.05, &st));
     CHECK_EQ(st.n, 2);
     CHECK(near(st.regret, (0.05 + 0.1) / 2));
     CHECK(near(st.rank, 1));
     CHECK(st.paired && near(st.against.shift, -1));
     CHECK_EQ(st.against.wins, 2);
-    CHECK(
-        table_standing(&t, 0, names_find(&r.solvers, "peer/late"), base, &st));
+    CHECK(table_standing(&t, 0, names_find(&r.solvers, "peer/late"), base, 0.05,
+                         &st));
     CHECK_EQ(st.n, 1);
     CHECK(near(st.regret, 2) && near(st.rank, 3));
     CHECK(near(st.against.shift, log10(4)));

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BBOB_DIMS_MAX 20
+#define BBOB_DIMS_MAX 40
 
 struct bbob;
 

@@ -253,6 +253,19 @@ client_trial(struct client *c, uint64_t *id, struct json **out, struct err *err)
     return refuse(c, "sent a trial without a number", err);
 }
 
+static void
+add_end(struct client *c, uint64_t id, const char *event)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "{\"trial_job_id\": \"t%" PRIu64 "\", \"event\": \"%s\", "
+             "\"hyper_params\": \"{\\\"parameter_id\\\": %" PRIu64
+             ", \\\"parameter_source\\\": \\\"algorithm\\\"}\"}",
+             id, event, id);
+    client_add(c, "EN", text);
+}
+
 void
 client_result(struct client *c, uint64_t id, double value)
 {
@@ -264,10 +277,11 @@ client_result(struct client *c, uint64_t id, double value)
              "\", \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"%s\"}",
              id, id, number);
     client_add(c, "ME", text);
-    snprintf(text, sizeof text,
-             "{\"trial_job_id\": \"t%" PRIu64 "\", \"event\": \"SUCCEEDED\", "
-             "\"hyper_params\": \"{\\\"parameter_id\\\": %" PRIu64
-             ", \\\"parameter_source\\\": \\\"algorithm\\\"}\"}",
-             id, id);
-    client_add(c, "EN", text);
+    add_end(c, id, "SUCCEEDED");
+}
+
+void
+client_failure(struct client *c, uint64_t id)
+{
+    add_end(c, id, "FAILED");
 }

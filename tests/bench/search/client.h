@@ -39,4 +39,7 @@ int client_trial(struct client *c, uint64_t *id, struct json **out,
 /* Adds a final result, and the trial's end. */
 void client_result(struct client *c, uint64_t id, double value);
 
+/* Adds the end of a trial that failed and reported nothing. */
+void client_failure(struct client *c, uint64_t id);
+
 #endif

@@ -15,6 +15,8 @@ static const char *const kind_names[] = {
     [DIM_LOG_GRID] = "qloguniform", [DIM_CHOICE] = "choice",
 };
 
+#define DECADES 1e5 /* wider is logarithmic, however it is written */
+
 size_t
 dims_count(const struct dim *dims)
 {
@@ -38,7 +40,8 @@ dims_options(const struct dim *d)
 static bool
 is_log(const struct dim *d)
 {
-    return d->kind == DIM_LOG || d->kind == DIM_LOG_GRID;
+    return d->kind == DIM_LOG || d->kind == DIM_LOG_GRID ||
+           (d->low > 0 && d->high / d->low > DECADES);
 }
 
 static bool
@@ -59,10 +62,10 @@ is_child(const struct dim *d, int parent, int option)
 double
 dims_unit(const struct dim *d, double v)
 {
-    if (d->kind == DIM_INTEGER)
-        return (v - d->low + 0.5) / (d->high - d->low);
     if (is_log(d))
         return num_log(v / d->low) / num_log(d->high / d->low);
+    if (d->kind == DIM_INTEGER)
+        return (v - d->low + 0.5) / (d->high - d->low);
     return (v - d->low) / (d->high - d->low);
 }
 
@@ -243,7 +246,7 @@ read_dim(const struct dim *dims, size_t i, struct jval v, struct point *out,
 {
     struct jval name;
 
-    out->active |= (uint32_t)1 << i;
+    out->active |= (uint64_t)1 << i;
     if (dims[i].kind != DIM_CHOICE) {
         if (read_number(&dims[i], v, &out->value[i], err) != 0)
             return -1;

@@ -12,8 +12,8 @@
 struct buf;
 struct err;
 
-#define DIMS_MAX 24
-#define DIMS_OPTIONS_MAX 10
+#define DIMS_MAX 40
+#define DIMS_OPTIONS_MAX 50
 
 enum dim_kind {
     DIM_UNIFORM,
@@ -33,12 +33,14 @@ struct dim {
     int option; /* of that choice */
 };
 
-/* A point.  Inactive dimensions are not to be looked at. */
+/* A point.  An integer or a grid over more than five decades has the unit of
+ * its logarithm, though a tuner is told of no such thing.  Inactive dimensions
+ * are not to be looked at. */
 struct point {
     double unit[DIMS_MAX];  /* numeric: 0 at low, 1 at high, log if it is */
     double value[DIMS_MAX]; /* numeric: as a trial gets it */
     int option[DIMS_MAX];   /* of a choice */
-    uint32_t active;        /* a bit for each dimension */
+    uint64_t active;        /* a bit for each dimension */
 };
 
 size_t dims_count(const struct dim *dims); /* until a name is NULL */

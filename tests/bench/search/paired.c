@@ -2,8 +2,10 @@
 #include "paired.h"
 
 #include "numerics/elementary.h"
+#include "numerics/normal.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define EXACT_MAX 60
@@ -80,44 +82,61 @@ paired_ranks(const double *v, size_t n, double *out)
 }
 
 /* The number of subsets of 1 ... n with each sum, divided by 2^n. */
-static long
-critical_exact(size_t n)
+static double
+tail_exact(size_t n, size_t sum)
 {
     double chance[SUM_MAX + 1] = {1}, total = 0;
     size_t top = 0;
-    long t = -1;
 
     for (size_t rank = 1; rank <= n; rank++) {
         top += rank;
-        for (size_t sum = top + 1; sum-- > 0;) {
-            double with = sum >= rank ? chance[sum - rank] : 0;
+        for (size_t at = top + 1; at-- > 0;) {
+            double with = at >= rank ? chance[at - rank] : 0;
 
-            chance[sum] = (chance[sum] + with) / 2;
+            chance[at] = (chance[at] + with) / 2;
         }
     }
-    while ((size_t)(t + 1) <= top && total + chance[t + 1] <= 0.025)
-        total += chance[++t];
-    return t;
+    for (size_t at = 0; at <= sum && at <= top; at++)
+        total += chance[at];
+    return total;
+}
+
+double
+paired_tail(size_t n, long sum)
+{
+    double m = (double)n, mean = m * (m + 1) / 4;
+
+    if (sum < 0)
+        return 0;
+    if (n <= EXACT_MAX)
+        return tail_exact(n, (size_t)sum);
+    return num_normal_cdf(((double)sum + 0.5 - mean) /
+                          num_sqrt(mean * (2 * m + 1) / 6));
 }
 
 long
-paired_critical(size_t n)
+paired_critical(size_t n, double level)
 {
-    double m = (double)n;
+    long low = -1, high = (long)(n * (n + 1) / 2);
 
-    if (n <= EXACT_MAX)
-        return critical_exact(n);
-    return (long)floor(m * (m + 1) / 4 - 0.5 -
-                       1.959963984540054 *
-                           num_sqrt(m * (m + 1) * (2 * m + 1) / 24));
+    while (high - low > 1) {
+        long sum = low + (high - low) / 2;
+
+        if (paired_tail(n, sum) <= level / 2)
+            low = sum;
+        else
+            high = sum;
+    }
+    return low;
 }
 
 int
-paired_compare(const double *differences, size_t n, struct paired *out)
+paired_compare(const double *differences, size_t n, double level,
+               struct paired *out)
 {
-    size_t n_means = n * (n + 1) / 2, at = 0;
+    size_t n_means = n * (n + 1) / 2, at = 0, down = 0, up = 0;
     double *means = malloc(n_means * sizeof *means);
-    long critical = paired_critical(n);
+    long critical = paired_critical(n, level);
 
     *out = (struct paired){0};
     if (means == NULL)
@@ -125,8 +144,11 @@ paired_compare(const double *differences, size_t n, struct paired *out)
     for (size_t i = 0; i < n; i++) {
         out->wins += differences[i] < -TIE;
         out->losses += differences[i] > TIE;
-        for (size_t k = 0; k <= i; k++)
-            means[at++] = (differences[i] + differences[k]) / 2;
+        for (size_t k = 0; k <= i; k++) {
+            means[at] = (differences[i] + differences[k]) / 2;
+            down += means[at] <= 0;
+            up += means[at++] >= 0;
+        }
     }
     out->ties = n - out->wins - out->losses;
     out->shift = paired_median(means, n_means);
@@ -138,5 +160,28 @@ paired_compare(const double *differences, size_t n, struct paired *out)
         out->high = paired_select(means, n_means, n_means - 1 - k);
     }
     free(means);
+    out->p = fmin(1, 2 * paired_tail(n, (long)(down < up ? down : up)));
     return 0;
+}
+
+/* From the least p on; the first that is no difference ends it. */
+void
+paired_holm(const double *p, size_t n, double level, double *out)
+{
+    bool ended = false;
+    double strict = 0;
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = 0;
+    for (size_t left = n; left > 0; left--) {
+        size_t least = SIZE_MAX;
+
+        for (size_t i = 0; i < n; i++)
+            if (out[i] == 0 && (least == SIZE_MAX || p[i] < p[least]))
+                least = i;
+        if (!ended)
+            strict = level / (double)left;
+        out[least] = strict;
+        ended = ended || p[least] > strict;
+    }
 }

@@ -16,21 +16,31 @@ double paired_median(double *v, size_t n);
 /* out[i] is the rank of v[i], the least is 1; ties share the mean. */
 void paired_ranks(const double *v, size_t n, double *out);
 
-/* The largest T such that a sum of positive signed ranks of n pairs is at most
- * T with a probability of at most 0.025, when the sign of each pair is a coin
- * (Wilcoxon 1945).  Exact to 60 pairs, then by the normal approximation.  -1:
- * there is none, as below 6 pairs. */
-long paired_critical(size_t n);
+/* The probability that a sum of positive signed ranks of n pairs is at most
+ * `sum`, when the sign of each pair is a coin (Wilcoxon 1945).  Exact to 60
+ * pairs, then by the normal approximation. */
+double paired_tail(size_t n, long sum);
+
+/* The largest sum with a tail of at most `level` / 2.  -1: there is none, as
+ * below 6 pairs at 0.05. */
+long paired_critical(size_t n, double level);
 
 struct paired {
     size_t wins, ties, losses; /* differences below, at and above 0 */
     double shift;              /* the median of the means of all two pairs
                                   (Hodges and Lehmann 1963) */
     bool has_interval;
-    double low, high; /* its 95 % interval: Wilcoxon's test, turned round */
+    double low, high; /* its interval: Wilcoxon's test, turned round */
+    double p; /* at most `level`, just where the interval leaves out 0 */
 };
 
-/* Of n differences, n >= 1.  -1: out of memory. */
-int paired_compare(const double *differences, size_t n, struct paired *out);
+/* Of n differences, n >= 1; the interval misses the shift with a probability
+ * of `level`.  -1: out of memory. */
+int paired_compare(const double *differences, size_t n, double level,
+                   struct paired *out);
+
+/* Holm's levels (1979) for n p-values of which one at most is to be wrong with
+ * a probability of `level`: a difference is one where p <= out[i]. */
+void paired_holm(const double *p, size_t n, double level, double *out);
 
 #endif

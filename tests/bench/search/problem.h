@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* problem.h - for benchmarks: an objective to minimize over a search space,
- * found by name ("bbob_f3_d5", "kernels"); a seed makes an instance.  Any
- * thread. */
+ * found by name ("bbob_f3_d5", "kernels", "kernels_chance"); a seed makes an
+ * instance.  Any thread. */
 #ifndef BENCH_SEARCH_PROBLEM_H
 #define BENCH_SEARCH_PROBLEM_H
 
 #include "json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,13 @@
 struct buf;
 struct err;
 struct problem;
+
+/* What becomes of a trial. */
+struct outcome {
+    double value;    /* less is better: the true one */
+    double observed; /* what the trial reports */
+    bool failed;     /* it reports nothing */
+};
 
 /* The index-th of all problems, family by family; -1: there are no more. */
 int problem_list(size_t index, char name[PROBLEM_NAME_MAX],
@@ -26,9 +34,12 @@ void problem_free(struct problem *p);
 
 void problem_write_space(const struct problem *p, struct buf *out);
 
-/* Less is better.  -1: `parameters` is no point of the space; err says why. */
-int problem_value(const struct problem *p, struct jval parameters, double *out,
-                  struct err *err);
+/* Of the trial-th trial: noise and chance are drawn from the seed and that
+ * number alone.  -1: `parameters` is no point of the space; err says why. */
+int problem_run(const struct problem *p, uint64_t trial, struct jval parameters,
+                struct outcome *out, struct err *err);
 double problem_optimum(const struct problem *p);
+/* Appends where it is reached, as a trial's parameters. */
+void problem_write_optimum(const struct problem *p, struct buf *out);
 
 #endif

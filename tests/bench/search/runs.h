@@ -4,7 +4,8 @@
  *     {"problem": "bbob_f1_d5", "family": "bbob_d5", "solver": "tpe",
  *      "seed": 0, "mode": "seq", "budget": 200, "best": [9.1, 7.2, ...]}
  *
- * `best` holds the best (least) true value after each result; `mode` is "seq",
+ * `best` holds, after each trial, the true value of the one whose observed
+ * value is the best (least) so far, Infinity while all failed; `mode` is "seq",
  * or "par:10" with 10 trials at a time; `optimum`, where known, the least of
  * all; `error`, why it ended early.  Other keys are not looked at.  A seed is
  * an instance of the problem.  Any thread, one at a time. */

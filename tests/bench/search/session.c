@@ -21,7 +21,8 @@
 
 struct flight {
     uint64_t id;
-    double value, end;
+    struct outcome outcome;
+    double end;
 };
 
 struct state {
@@ -30,8 +31,9 @@ struct state {
     struct client *client;
     struct flight *flights;
     size_t n_flights, asked;
-    double *best; /* after each result */
+    double *best; /* after each trial */
     size_t n_best;
+    double observed; /* what the best trial reported */
 };
 
 double
@@ -58,7 +60,8 @@ ask(struct state *st, double now, struct err *err)
         return rc;
     if (!jval_get(json_root(doc), "parameters", &parameters))
         rc = err_set(err, ERR_INPUT, "a trial without parameters");
-    else if (problem_value(st->problem, parameters, &f->value, err) != 0)
+    else if (problem_run(st->problem, st->asked, parameters, &f->outcome,
+                         err) != 0)
         rc = -1;
     json_free(doc);
     if (rc < 0)
@@ -75,16 +78,23 @@ tell(struct state *st)
 {
     size_t at = 0;
     struct flight f;
-    double best;
 
     for (size_t i = 1; i < st->n_flights; i++)
         if (st->flights[i].end < st->flights[at].end)
             at = i;
     f = st->flights[at];
     st->flights[at] = st->flights[--st->n_flights];
-    client_result(st->client, f.id, f.value);
-    best = st->n_best > 0 ? st->best[st->n_best - 1] : INFINITY;
-    st->best[st->n_best++] = f.value < best ? f.value : best;
+    st->best[st->n_best] = st->n_best > 0 ? st->best[st->n_best - 1] : INFINITY;
+    if (f.outcome.failed) {
+        client_failure(st->client, f.id);
+    } else {
+        client_result(st->client, f.id, f.outcome.observed);
+        if (f.outcome.observed < st->observed) {
+            st->observed = f.outcome.observed;
+            st->best[st->n_best] = f.outcome.value;
+        }
+    }
+    st->n_best++;
     return f.end;
 }
 
@@ -199,7 +209,7 @@ write_line(const struct state *st, const struct err *err, FILE *out)
 int
 session_run(const struct session *s, FILE *out, struct err *err)
 {
-    struct state st = {.s = s};
+    struct state st = {.s = s, .observed = INFINITY};
     int rc;
 
     st.best = calloc(s->budget + 1, sizeof *st.best);

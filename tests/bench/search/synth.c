@@ -7,8 +7,6 @@
  */
 #include "synth.h"
 
-#include "core/buf.h"
-#include "core/err.h"
 #include "dims.h"
 #include "numerics/elementary.h"
 #include "numerics/random.h"
@@ -64,7 +62,7 @@ valley(const struct synth *s, const struct point *p, size_t i, size_t k,
 static double
 pair(const struct synth *s, const struct point *p, size_t i, size_t k)
 {
-    uint32_t draw = (uint32_t)((i * DIMS_MAX + k) * 256) +
+    uint32_t draw = (uint32_t)((i * 24 + k) * 256) +
                     (uint32_t)(p->option[i] * 16 + p->option[k]);
 
     if (p->option[i] == s->best.option[i] && p->option[k] == s->best.option[k])
@@ -273,6 +271,129 @@ pipeline(const struct synth *s, const struct point *p)
     return y + 0.8 * valley(s, p, 12, 10, 0.4, 20) + bowl(s, p, 11);
 }
 
+/* ---- what tuners may stumble at ---- */
+
+#define TEN(p) \
+    p "0", p "1", p "2", p "3", p "4", p "5", p "6", p "7", p "8", p "9"
+#define FIFTY                                            \
+    {                                                    \
+        TEN("a"), TEN("b"), TEN("c"), TEN("d"), TEN("e") \
+    }
+
+static const struct dim zoo_dims[] = {
+    {"model", DIM_CHOICE, 0, 0, 0, FIFTY, 0, 0},
+    {"learning_rate", DIM_LOG, 1e-5, 1, 0, {0}, 0, 0},
+    {"decay", DIM_LOG, 1e-6, 0.1, 0, {0}, 0, 0},
+    {"dropout", DIM_UNIFORM, 0, 0.8, 0, {0}, 0, 0},
+    {0},
+};
+
+static double
+zoo(const struct synth *s, const struct point *p)
+{
+    return cost(s, p, 0) + 0.6 * valley(s, p, 1, 2, 0.7, 15) + bowl(s, p, 3);
+}
+
+static const struct dim codebook_dims[] = {
+    {"first", DIM_CHOICE, 0, 0, 0, FIFTY, 0, 0},
+    {"second", DIM_CHOICE, 0, 0, 0, FIFTY, 0, 0},
+    {"x", DIM_UNIFORM, 0, 1, 0, {0}, 0, 0},
+    {"y", DIM_LOG, 1e-3, 1, 0, {0}, 0, 0},
+    {0},
+};
+
+/* Of many options some are nearly right. */
+static double
+codebook(const struct synth *s, const struct point *p)
+{
+    double first = cost(s, p, 0), second = cost(s, p, 1);
+
+    return 2 * (first * first + second * second) + bowl(s, p, 2) +
+           bowl(s, p, 3);
+}
+
+/* Six decades, in each way that users write them. */
+#define COUNTS(kind, high, q)                                    \
+    {                                                            \
+        {"batch", kind, 1, high, q, {0}, 0, 0},                  \
+            {"steps", kind, 1, high, q, {0}, 0, 0},              \
+            {"units", kind, 1, high, q, {0}, 0, 0},              \
+            {"dropout", DIM_UNIFORM, 0, 0.8, 0, {0}, 0, 0}, {0}, \
+    }
+
+static const struct dim randint_dims[] = COUNTS(DIM_INTEGER, 1000001, 0);
+static const struct dim quniform_dims[] = COUNTS(DIM_GRID, 1e6, 1);
+static const struct dim qloguniform_dims[] = COUNTS(DIM_LOG_GRID, 1e6, 1);
+
+static double
+counts(const struct synth *s, const struct point *p)
+{
+    return 0.6 * valley(s, p, 0, 1, -0.5, 25) + bowl(s, p, 2) + bowl(s, p, 3);
+}
+
+static const struct dim stages_dims[] = {
+    {"data", DIM_CHOICE, 0, 0, 0, {"raw", "made"}, 0, 0},
+    {"scale", DIM_LOG, 1e-3, 1e3, 0, {0}, 1, 0},
+    {"encode", DIM_CHOICE, 0, 0, 0, {"hash", "embed"}, 1, 1},
+    {"bits", DIM_INTEGER, 4, 25, 0, {0}, 3, 0},
+    {"embed", DIM_CHOICE, 0, 0, 0, {"one", "several"}, 3, 1},
+    {"width", DIM_INTEGER, 1, 257, 0, {0}, 5, 0},
+    {"mix", DIM_CHOICE, 0, 0, 0, {"sum", "attend"}, 5, 1},
+    {"width", DIM_INTEGER, 1, 257, 0, {0}, 7, 0},
+    {"heads", DIM_INTEGER, 1, 17, 0, {0}, 7, 1},
+    {"dropout", DIM_UNIFORM, 0, 0.8, 0, {0}, 7, 1},
+    {"lambda", DIM_LOG, 1e-4, 1e3, 0, {0}, 0, 0},
+    {0},
+};
+
+/* A tree as wide as deep: forks, row by row, and then a number a leaf. */
+#define FORK(name, i)                                                \
+    {                                                                \
+        name, DIM_CHOICE, 0, 0, 0, {"left", "right"}, ((i) + 1) / 2, \
+            ((i) + 1) % 2                                            \
+    }
+#define LEAF(i)                                                       \
+    {                                                                 \
+        "x", DIM_UNIFORM, -1, 1, 0, {0}, ((i) + 1) / 2, ((i) + 1) % 2 \
+    }
+
+static const struct dim tree_dims[] = {
+    FORK("a", 0),  FORK("b", 1),
+    FORK("b", 2),  FORK("c", 3),
+    FORK("c", 4),  FORK("c", 5),
+    FORK("c", 6),  FORK("d", 7),
+    FORK("d", 8),  FORK("d", 9),
+    FORK("d", 10), FORK("d", 11),
+    FORK("d", 12), FORK("d", 13),
+    FORK("d", 14), LEAF(15),
+    LEAF(16),      LEAF(17),
+    LEAF(18),      LEAF(19),
+    LEAF(20),      LEAF(21),
+    LEAF(22),      LEAF(23),
+    LEAF(24),      LEAF(25),
+    LEAF(26),      LEAF(27),
+    LEAF(28),      LEAF(29),
+    LEAF(30),      {"y", DIM_UNIFORM, -1, 1, 0, {0}, 0, 0},
+    {0},
+};
+
+/* The last dimension is there always, and traded with each number below. */
+static double
+nest(const struct synth *s, const struct point *p)
+{
+    double y = 0;
+
+    for (size_t i = 0; i + 1 < s->n; i++) {
+        if ((p->active >> i & 1) == 0)
+            continue;
+        if (s->dims[i].kind == DIM_CHOICE)
+            y += 0.5 * cost(s, p, i);
+        else
+            y += 0.6 * valley(s, p, i, s->n - 1, 0.5, 10);
+    }
+    return y;
+}
+
 /* ---- instances ---- */
 
 static const struct problem_row {
@@ -287,6 +408,13 @@ static const struct problem_row {
     {"kernels", "conditional", kernels_dims, kernels},
     {"boosting", "conditional", boosting_dims, boosting},
     {"pipeline", "conditional", pipeline_dims, pipeline},
+    {"zoo", "options", zoo_dims, zoo},
+    {"codebook", "options", codebook_dims, codebook},
+    {"randint", "decades", randint_dims, counts},
+    {"quniform", "decades", quniform_dims, counts},
+    {"qloguniform", "decades", qloguniform_dims, counts},
+    {"stages", "nests", stages_dims, nest},
+    {"tree", "nests", tree_dims, nest},
 };
 
 #define N_ROWS (sizeof rows / sizeof rows[0])
@@ -311,7 +439,7 @@ draw_dim(struct synth *s, const struct random_stream *r, size_t i)
     uint32_t draw = (uint32_t)i * 64;
 
     s->weight[i] = 0.3 + 0.7 * random_uniform(r, draw);
-    s->best.active |= (uint32_t)1 << i;
+    s->best.active |= (uint64_t)1 << i;
     if (d->kind != DIM_CHOICE) {
         s->best.value[i] =
             dims_value(d, 0.15 + 0.7 * random_uniform(r, draw + 1));
@@ -354,26 +482,20 @@ synth_free(struct synth *s)
     free(s);
 }
 
-void
-synth_write_space(const struct synth *s, struct buf *out)
+const struct dim *
+synth_dims(const struct synth *s)
 {
-    dims_write_space(s->dims, out);
+    return s->dims;
 }
 
-void
-synth_write_optimum(const struct synth *s, struct buf *out)
+const struct point *
+synth_optimal(const struct synth *s)
 {
-    dims_write_point(s->dims, &s->best, out);
+    return &s->best;
 }
 
-int
-synth_value(const struct synth *s, struct jval parameters, double *out,
-            struct err *err)
+double
+synth_value(const struct synth *s, const struct point *p)
 {
-    struct point p;
-
-    if (dims_read(s->dims, parameters, &p, err) != 0)
-        return -1;
-    *out = s->value(s, &p);
-    return 0;
+    return s->value(s, p);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* synth.h - for benchmarks: objectives like those of real tuning, of our own,
- * over mixed and over conditional search spaces.
+ * over search spaces of several kinds.
  *
  * Each is drawn from an instance number: a point of the space (on its grid)
  * becomes the optimum, of value 0, and a sum of terms that vanish there
@@ -9,32 +9,26 @@
 #ifndef BENCH_SEARCH_SYNTH_H
 #define BENCH_SEARCH_SYNTH_H
 
-#include "json.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
-struct err;
+struct dim;
+struct point;
 struct synth;
 
 /* By index, until NULL. */
 const char *synth_name(size_t index);
-const char *synth_family(size_t index); /* "mixed" or "conditional" */
+const char *synth_family(size_t index); /* "mixed", "nests" ... */
 
 /* NULL: no such name, or out of memory.  The caller frees. */
 struct synth *synth_new(const char *name, uint64_t instance);
 void synth_free(struct synth *s);
 
-/* Appends the search space as JSON. */
-void synth_write_space(const struct synth *s, struct buf *out);
+/* Both are lent.  Of the optimum all dimensions are set. */
+const struct dim *synth_dims(const struct synth *s);
+const struct point *synth_optimal(const struct synth *s);
 
-/* Less is better, 0 is best.  -1: `parameters` is no point of the space; err
- * says why. */
-int synth_value(const struct synth *s, struct jval parameters, double *out,
-                struct err *err);
-
-/* Appends the optimum as a trial's parameters. */
-void synth_write_optimum(const struct synth *s, struct buf *out);
+/* Of a point of the space: less is better, 0 is best. */
+double synth_value(const struct synth *s, const struct point *p);
 
 #endif

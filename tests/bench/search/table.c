@@ -84,7 +84,8 @@ add_pair(struct table *t, size_t at, size_t next, double scale, size_t trials)
         double *regret = cell(t, pair, run->solver);
 
         if (run->n_best >= trials && isnan(*regret))
-            *regret = fmax((run->best[trials - 1] - optimum) / scale, 0);
+            *regret = fmin(fmax((run->best[trials - 1] - optimum) / scale, 0),
+                           TABLE_CEILING);
     }
 }
 
@@ -113,7 +114,7 @@ fill(struct table *t, size_t trials, size_t base, size_t peer, double *room)
             scale = scale_of(r, from, end, peer, room);
         for (size_t at = from; at < end; at = next) {
             next = group_end(r, at, true);
-            if (scale > 0 && has_ours(r, at, next))
+            if (scale > 0 && !isinf(scale) && has_ours(r, at, next))
                 add_pair(t, at, next, scale, trials);
         }
     }
@@ -231,7 +232,7 @@ log_ratio(double a, double b)
 
 static bool
 gather(const struct table *t, size_t family, size_t solver, size_t against,
-       struct standing *out, double *regrets, double *ratios)
+       double level, struct standing *out, double *regrets, double *ratios)
 {
     size_t n_ranks = 0, n_ratios = 0;
     double ranks = 0;
@@ -256,14 +257,14 @@ gather(const struct table *t, size_t family, size_t solver, size_t against,
     out->regret = paired_median(regrets, out->n);
     out->rank = 1 + ranks / (double)n_ranks * /* NaN without ranks */
                         (double)(count_solvers(t, family) - 1);
-    out->paired =
-        n_ratios > 0 && paired_compare(ratios, n_ratios, &out->against) == 0;
+    out->paired = n_ratios > 0 &&
+                  paired_compare(ratios, n_ratios, level, &out->against) == 0;
     return true;
 }
 
 bool
 table_standing(const struct table *t, size_t family, size_t solver,
-               size_t against, struct standing *out)
+               size_t against, double level, struct standing *out)
 {
     double *regrets = calloc(t->n_pairs + 1, sizeof *regrets);
     double *ratios = calloc(t->n_pairs + 1, sizeof *ratios);
@@ -271,7 +272,7 @@ table_standing(const struct table *t, size_t family, size_t solver,
 
     *out = (struct standing){0};
     if (regrets != NULL && ratios != NULL)
-        found = gather(t, family, solver, against, out, regrets, ratios);
+        found = gather(t, family, solver, against, level, out, regrets, ratios);
     free(regrets);
     free(ratios);
     return found;

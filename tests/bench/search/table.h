@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLE_FLOOR 1e-4 /* less regret is as good as none */
+#define TABLE_FLOOR 1e-4  /* less regret is as good as none */
+#define TABLE_CEILING 1e4 /* where all trials failed */
 #define TABLE_ALL SIZE_MAX
 
 struct table {
@@ -48,9 +49,9 @@ bool table_has(const struct table *t, size_t family, size_t solver);
 /* Of one family, or TABLE_ALL; against another solver, SIZE_MAX: none.  Ranks
  * are taken where all that have runs of a problem have one of that seed, and
  * scaled to the number of all that are in the family.  `against.shift` and its
- * interval are of log10(regret / regret of the other).  False: no runs there.
- */
+ * interval, which misses it with a probability of `level`, are of
+ * log10(regret / regret of the other).  False: no runs there. */
 bool table_standing(const struct table *t, size_t family, size_t solver,
-                    size_t against, struct standing *out);
+                    size_t against, double level, struct standing *out);
 
 #endif
