@@ -25,7 +25,8 @@ static const char usage[] =
 #define SHOWN 5 /* failures; all are in the results */
 
 struct job {
-    const char *program, *plugins, *families;
+    const char *program, *plugins;
+    const char *families; /* NULL: all */
     char *tuners;
     uint64_t seeds, first_seed, budget, width;
     size_t failed;
@@ -101,7 +102,7 @@ run_job(struct job *job)
     for (uint64_t i = 0; i < job->seeds; i++) {
         s.seed = job->first_seed + i;
         for (size_t at = 0; problem_list(at, name, family) == 0; at++)
-            if (has_word(job->families, family) ||
+            if (job->families == NULL || has_word(job->families, family) ||
                 has_word(job->families, name))
                 run_tuners(job, &s);
         fprintf(stderr, "quality: seed %llu done\n",
@@ -173,7 +174,6 @@ int
 main(int argc, char **argv)
 {
     struct job job = {
-        .families = "bbob_d2 bbob_d5 bbob_d10 mixed conditional",
         .seeds = 20,
         .budget = 200,
         .width = 1,

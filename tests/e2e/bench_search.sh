@@ -23,10 +23,12 @@ has() { # FILE PATTERN...
 
 quality_compares_tuners() {
     export TUNERS='random grid twin=random:{"seed":5}' SEEDS=2 \
-        BUDGETS='10 20' FAMILIES='bbob_d2 kernels'
+        BUDGETS='10 20' OURS=random \
+        FAMILIES='bbob_d2 kernels kernels_edge bbob_f1_d5_gauss_severe'
     bench 0 quality || return 1
     has out '^bbob_d2, seq, after 10 trials' '^conditional, seq, after 20' \
-        '^all, par:10, after 20 trials' '^  *3 twin  *26 ' &&
+        '^all, par:10, after 20 trials' '^  *3 twin  *30 ' \
+        '^  random  *p  *ratio ' '^behind: bbob_d2, seq, 10, grid (' &&
         has results/figures-quality.txt '^seq.all.20.twin.ratio [0-9.]' \
             '^seq.bbob_d2.20.twin.vs.grid.low [0-9.]*$' \
             '^par:10.bbob_d2.10.grid.rank [0-9.]*$' || return 1
