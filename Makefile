@@ -270,7 +270,7 @@ $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
                                  $(CPPFLAGS) -MMD -MP
 # What a plugin is made of besides its own folder.
 PARTS_asha := parts tpe
-PARTS_auto := cmaes parts tpe
+PARTS_auto := cmaes gp parts tpe
 PARTS_auto_assessor := percentile
 PARTS_bohb := bands parts tpe
 PARTS_gp := cmaes

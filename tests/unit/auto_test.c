@@ -15,14 +15,14 @@
 
 NOT_UNDER_TSAN;
 
-/* Of `n` trials those of tpe. */
+/* Of `n` trials those of that part. */
 static int
-others(struct plan *p, int n)
+share(struct plan *p, enum plan_part part, int n)
 {
     int count = 0;
 
     for (int i = 0; i < n; i++)
-        count += plan_next(p) == PLAN_TPE;
+        count += plan_next(p) == part;
     return count;
 }
 
@@ -43,45 +43,97 @@ begin(struct plan *p, size_t n, int flags)
 
 TEST(auto_plan_begins_with_cmaes_and_then_shares)
 {
-    struct plan p;
+    struct plan p = {0};
 
     begin(&p, 5, TP_DIM_Q);
-    CHECK_EQ(others(&p, PLAN_ALONE), 0);
-    CHECK_EQ(others(&p, 30), 10);
+    CHECK_EQ(share(&p, PLAN_CMAES, PLAN_ALONE), PLAN_ALONE);
+    CHECK_EQ(share(&p, PLAN_GP, 30), 24);
+    CHECK_EQ(share(&p, PLAN_TPE, 30), 3);
+    CHECK_EQ(share(&p, PLAN_CMAES, 30), 3);
     begin(&p, 5, TP_DIM_INDEX);
-    CHECK_EQ(others(&p, PLAN_ALONE + 30), 10);
+    CHECK_EQ(share(&p, PLAN_GP, PLAN_ALONE + 30), 24);
     begin(&p, 101, TP_DIM_LOG);
-    CHECK_EQ(others(&p, PLAN_ALONE + 30), 10);
+    CHECK_EQ(share(&p, PLAN_GP, PLAN_ALONE + 30), 24);
 }
 
 TEST(auto_plan_leaves_continuous_spaces_to_cmaes)
 {
-    struct plan p;
+    struct plan p = {0};
 
-    begin(&p, 100, TP_DIM_LOG | TP_DIM_NORMAL);
-    CHECK_EQ(others(&p, 1000), 0);
+    begin(&p, 15, TP_DIM_LOG | TP_DIM_NORMAL);
+    CHECK(plan_may_model(&p));
+    CHECK_EQ(share(&p, PLAN_CMAES, 1000), 1000);
+    CHECK(!plan_models(&p));
     begin(&p, 0, 0);
-    CHECK_EQ(others(&p, 1000), 0);
+    CHECK_EQ(share(&p, PLAN_CMAES, 1000), 1000);
 }
 
-TEST(auto_plan_lets_lead_who_has_the_best_result)
+TEST(auto_plan_shares_where_trials_fail_or_parameters_are_many)
 {
-    struct plan p;
+    struct plan p = {0};
+
+    begin(&p, 5, TP_DIM_LOG);
+    CHECK_EQ(share(&p, PLAN_CMAES, 50), 50);
+    plan_result(&p, PLAN_CMAES, NAN);
+    CHECK(plan_models(&p));
+    CHECK_EQ(share(&p, PLAN_GP, 100), 80);
+    begin(&p, 16, TP_DIM_LOG);
+    CHECK(plan_models(&p));
+}
+
+TEST(auto_plan_leaves_more_to_the_others_where_results_are_noisy)
+{
+    struct plan p = {0};
 
     begin(&p, 5, TP_DIM_Q);
-    CHECK(!plan_result(&p, PLAN_CMAES, 3));
-    CHECK(!plan_result(&p, PLAN_TPE, NAN));
-    CHECK(!plan_result(&p, PLAN_TPE, 3)); /* as good is not better */
-    CHECK(plan_result(&p, PLAN_TPE, 2));
-    CHECK(!plan_result(&p, -1, 1)); /* imported: nobody's */
-    CHECK(!plan_result(&p, PLAN_CMAES, 1.5));
-    CHECK_EQ(others(&p, PLAN_ALONE), 0);
-    CHECK_EQ(others(&p, 30), 20);
-    CHECK(!plan_result(&p, PLAN_CMAES, -INFINITY)); /* a failure */
-    CHECK(plan_result(&p, PLAN_CMAES, -1e300));
-    CHECK_EQ(others(&p, 30), 10);
+    share(&p, PLAN_CMAES, PLAN_ALONE);
+    p.noise = PLAN_NOISY;
+    CHECK_EQ(share(&p, PLAN_GP, 100), 50);
+    p.noise = PLAN_NOISY / 2;
+    CHECK_EQ(share(&p, PLAN_GP, 100), 80);
+}
+
+/* Where there is no model (any more). */
+TEST(auto_plan_lets_lead_who_has_the_best_result)
+{
+    struct plan p = {.trials = PLAN_MANY};
+
+    begin(&p, 5, TP_DIM_Q);
+    plan_result(&p, PLAN_CMAES, 3);
+    plan_result(&p, PLAN_TPE, NAN);
+    plan_result(&p, PLAN_TPE, 3); /* as good is not better */
+    CHECK_EQ(share(&p, PLAN_CMAES, PLAN_ALONE + 30), PLAN_ALONE + 20);
+    CHECK_EQ(plan_lead(&p), PLAN_CMAES);
+    plan_result(&p, PLAN_TPE, 2);
+    CHECK_EQ(plan_lead(&p), PLAN_TPE);
+    plan_result(&p, -1, 1); /* imported: nobody's */
+    plan_result(&p, PLAN_CMAES, 1.5);
+    plan_result(&p, PLAN_CMAES, -INFINITY); /* a failure */
+    CHECK_EQ(plan_lead(&p), PLAN_TPE);
+    CHECK_EQ(share(&p, PLAN_TPE, 30), 20);
+    plan_result(&p, PLAN_CMAES, -1e300);
+    CHECK_EQ(share(&p, PLAN_TPE, 30), 10);
     begin(&p, 5, TP_DIM_Q);
     CHECK_EQ(p.lead, PLAN_CMAES);
+}
+
+TEST(auto_plan_models_few_trials)
+{
+    struct plan p = {0};
+
+    begin(&p, 5, TP_DIM_Q);
+    share(&p, PLAN_GP, PLAN_MODELLED - 1);
+    CHECK(plan_models(&p));
+    CHECK_EQ(plan_lead(&p), PLAN_GP);
+    share(&p, PLAN_GP, 1);
+    CHECK(!plan_models(&p));
+    CHECK_EQ(share(&p, PLAN_GP, 1000), 0);
+    p.trials = PLAN_MANY - 1;
+    begin(&p, 5, TP_DIM_Q);
+    CHECK(plan_models(&p)); /* what was planned stays so */
+    p.trials = PLAN_MANY;
+    CHECK(!plan_models(&p));
+    CHECK_EQ(share(&p, PLAN_GP, 1000), 0);
 }
 
 TEST(auto_owners_are_found_by_id_whatever_the_gaps)

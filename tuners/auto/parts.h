@@ -8,6 +8,11 @@
 #include "tunepipe/tuner.h"
 
 const struct tp_tuner *parts_cmaes(void);
+const struct tp_tuner *parts_gp(void);
 const struct tp_tuner *parts_tpe(void);
+
+/* The noise of the results as that object of gp's had it when it was asked
+ * last, in their standard deviations; 0: it had no model. */
+double parts_gp_noise(const void *gp);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include <math.h>
 
-#define ROUND 3
-#define CMAES_MOST 100 /* parameters: beyond it has no model */
+#define CMAES_FEW 15 /* parameters, up to which it does as well as gp */
 
 static bool
 is_continuous(const struct tp_space *s)
@@ -20,59 +19,100 @@ is_continuous(const struct tp_space *s)
 void
 plan_begin(struct plan *p, const struct tp_space *s)
 {
-    bool is_shared = s->n_dims > CMAES_MOST || !is_continuous(s);
-
     *p = (struct plan){
-        .round = is_shared ? ROUND : 0,
+        .is_shared = s->n_dims > CMAES_FEW || !is_continuous(s),
+        .trials = p->trials,
         .lead = PLAN_CMAES,
     };
+}
+
+bool
+plan_may_model(const struct plan *p)
+{
+    return p->asked < PLAN_MODELLED && p->trials < PLAN_MANY;
+}
+
+bool
+plan_models(const struct plan *p)
+{
+    return p->is_shared && plan_may_model(p);
+}
+
+enum plan_part
+plan_lead(const struct plan *p)
+{
+    if (p->asked < PLAN_ALONE)
+        return PLAN_CMAES;
+    if (plan_models(p))
+        return PLAN_GP;
+    return p->lead == PLAN_TPE ? PLAN_TPE : PLAN_CMAES;
+}
+
+unsigned
+plan_round(const struct plan *p)
+{
+    if (!plan_models(p))
+        return 3;
+    return p->noise < PLAN_NOISY ? 5 : 2;
 }
 
 enum plan_part
 plan_next(struct plan *p)
 {
+    enum plan_part lead = plan_lead(p);
+    unsigned round = plan_round(p);
     uint64_t turn = p->asked++;
 
-    if (p->round == 0 || turn < PLAN_ALONE)
+    if (!p->is_shared || turn < PLAN_ALONE)
         return PLAN_CMAES;
-    if ((turn - PLAN_ALONE) % p->round != 0)
-        return (enum plan_part)p->lead;
-    return p->lead == PLAN_CMAES ? PLAN_TPE : PLAN_CMAES;
+    turn -= PLAN_ALONE;
+    if (turn % round != 0)
+        return lead;
+    if (lead == PLAN_GP)
+        return turn / round % 2 == 0 ? PLAN_CMAES : PLAN_TPE;
+    return lead == PLAN_CMAES ? PLAN_TPE : PLAN_CMAES;
 }
 
-bool
+void
 plan_result(struct plan *p, int part, double value)
 {
-    uint64_t before = p->lead;
-
+    if (!isfinite(value))
+        p->is_shared = true;
     if (!isfinite(value) || (p->results++ > 0 && !(value < p->best)))
-        return false;
+        return;
     p->best = value;
     if (part >= 0)
         p->lead = (uint64_t)part;
-    return p->lead != before;
 }
 
 void
 plan_save(const struct plan *p, const struct tp_sink *sink)
 {
+    tp_put_u64(sink, p->is_shared);
+    tp_put_u64(sink, p->trials);
     tp_put_u64(sink, p->asked);
     tp_put_u64(sink, p->results);
     tp_put_f64(sink, p->best);
     tp_put_u64(sink, p->lead);
+    tp_put_f64(sink, p->noise);
 }
 
 int
 plan_load(struct plan *p, const struct tp_source *source)
 {
-    struct plan read = {.round = p->round};
+    struct plan read = {0};
+    uint64_t is_shared;
 
-    if (tp_get_u64(source, &read.asked) != TP_OK ||
+    if (tp_get_u64(source, &is_shared) != TP_OK ||
+        tp_get_u64(source, &read.trials) != TP_OK ||
+        tp_get_u64(source, &read.asked) != TP_OK ||
         tp_get_u64(source, &read.results) != TP_OK ||
         tp_get_f64(source, &read.best) != TP_OK ||
-        tp_get_u64(source, &read.lead) != TP_OK || !isfinite(read.best) ||
-        read.lead >= PLAN_N)
+        tp_get_u64(source, &read.lead) != TP_OK ||
+        tp_get_f64(source, &read.noise) != TP_OK || !isfinite(read.best) ||
+        read.lead >= PLAN_N || !isfinite(read.noise))
         return -1;
+    read.is_shared = is_shared != 0;
     *p = read;
     return 0;
 }

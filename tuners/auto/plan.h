@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.h - which part of `auto` suggests the next trial.
  *
- * Where all parameters are continuous all trials are cmaes's, elsewhere the
- * first ones.  From then on the part that leads suggests all but one of each
- * round, the other that one.  The part leads whose trial had the best result
- * so far.  README.md has what was measured.
+ * Where all parameters are continuous, few, and no trial has failed, all trials
+ * are cmaes's, elsewhere the first ones.  Then gp suggests all but one of each
+ * round, the two others that one in turn, as long as a model of all results is
+ * cheap; where results are noisy, rounds are short.  From then on the one of
+ * those two that leads suggests all but one of each round, the other that one.
+ * The part leads whose trial had the best result so far; for gp cmaes.
+ * README.md has what was measured.
  *
  * One thread; nothing fails but plan_load(). */
 #ifndef TUNERS_AUTO_PLAN_H
@@ -14,29 +17,44 @@
 
 #include <stdbool.h>
 
-#define PLAN_ALONE 16 /* trials of a space before the other part's first */
+#define PLAN_ALONE 16     /* trials of a space before the other parts' first */
+#define PLAN_MODELLED 400 /* trials of a space, after which gp has no more */
+#define PLAN_MANY 5000    /* trials in all, from which on gp has none */
+#define PLAN_NOISY 0.02   /* noise from which on gp has every other trial */
 
-enum plan_part { PLAN_CMAES, PLAN_TPE, PLAN_N };
+enum plan_part { PLAN_CMAES, PLAN_TPE, PLAN_GP, PLAN_N };
 
 struct plan {
-    unsigned round;   /* trials, one of them by the part that is behind; 0: all
-                         are cmaes's */
+    bool
+        is_shared; /* by its kind or a failure; false: all trials are cmaes's */
+    uint64_t trials;  /* that there are to be; 0: no limit is known */
     uint64_t asked;   /* trials of this search space */
     uint64_t results; /* finite ones, imported ones included */
     double best;      /* of them, less is better; meaningless when 0 */
     uint64_t lead;    /* enum plan_part */
+    double noise;     /* of the results, in their standard deviations, as gp
+                         has it */
 };
 
 /* For a new search space. */
 void plan_begin(struct plan *p, const struct tp_space *s);
 
+/* Whether gp may still be asked, should trials fail; whether it is. */
+bool plan_may_model(const struct plan *p);
+bool plan_models(const struct plan *p);
+
+/* Which suggests all but one of each round: gp, cmaes or tpe; the length of a
+ * round. */
+enum plan_part plan_lead(const struct plan *p);
+unsigned plan_round(const struct plan *p);
+
 /* The part whose turn it is. */
 enum plan_part plan_next(struct plan *p);
 
 /* A complete result, less is better; `part` suggested it, or -1: nobody here.
- * One that is not finite is a failure, and leads nobody.  Whether another part
- * leads now. */
-bool plan_result(struct plan *p, int part, double value);
+ * One that is not finite is a failure, and leads nobody, but makes it known
+ * that trials fail. */
+void plan_result(struct plan *p, int part, double value);
 
 /* As save and load of tunepipe/plugin.h, after plan_begin(); plan_load()
  * returns -1 when damaged, else 0. */

@@ -54,6 +54,7 @@ create(const struct tp_host *host)
     owners_init(&self->owners);
     self->tables[PLAN_CMAES] = parts_cmaes();
     self->tables[PLAN_TPE] = parts_tpe();
+    self->tables[PLAN_GP] = parts_gp();
     for (size_t i = 0; i < PLAN_N; i++) {
         self->parts[i] = self->tables[i]->create(host);
         if (self->parts[i] == NULL) {
@@ -84,18 +85,25 @@ config(void *vself, const struct tp_value *values, size_t n)
 }
 
 static void
-announce(const struct auto_tuner *self)
+announce(const struct auto_tuner *self, const char *why)
 {
     const struct tp_host *host = self->host;
+    const struct plan *p = &self->plan;
 
-    if (self->plan.round == 0)
+    if (!p->is_shared)
         tp_log(host, TP_LOG_INFO,
-               "all parameters are continuous: cmaes suggests all trials");
+               "all parameters are continuous: cmaes suggests all trials, "
+               "unless some fail");
+    else if (plan_models(p))
+        tp_log(host, TP_LOG_INFO,
+               "%scmaes suggests the first %d trials; then gp most, cmaes and "
+               "tpe the others, up to %d trials",
+               why, PLAN_ALONE, PLAN_MODELLED);
     else
         tp_log(host, TP_LOG_INFO,
-               "cmaes suggests the first %d trials; then tpe, too: one of %u, "
-               "or all others while it has the best result",
-               PLAN_ALONE, self->plan.round);
+               "%scmaes suggests the first %d trials; then tpe, too: one of "
+               "three, or all others while it has the best result",
+               why, PLAN_ALONE);
 }
 
 static int
@@ -108,7 +116,7 @@ space(void *vself, const struct tp_space *s)
             return TP_ERR;
     plan_begin(&self->plan, s);
     owners_close_all(&self->owners);
-    announce(self);
+    announce(self, "");
     return TP_OK;
 }
 
@@ -116,19 +124,22 @@ static void
 explain(const struct auto_tuner *self, size_t part)
 {
     const struct tp_host *host = self->host;
-    const struct plan *p = &self->plan;
+    struct plan plan = self->plan, *p = &plan;
     const char *name = self->tables[part]->name;
 
-    if (p->round == 0)
-        tp_explain(host, "by %s, since all parameters are continuous", name);
-    else if (p->asked <= PLAN_ALONE)
+    p->asked--; /* as it was when that part was chosen */
+    if (!p->is_shared)
+        tp_explain(host,
+                   "by %s, since all parameters are continuous and no trial "
+                   "has failed",
+                   name);
+    else if (p->asked < PLAN_ALONE)
         tp_explain(host, "by %s, as the first %d trials are", name, PLAN_ALONE);
     else
-        tp_explain(host,
-                   "by %s: after %llu results %s leads and suggests %u "
-                   "of %u trials",
-                   name, (unsigned long long)p->results,
-                   self->tables[p->lead]->name, p->round - 1, p->round);
+        tp_explain(
+            host, "by %s: after %llu results %s suggests %u of %u trials", name,
+            (unsigned long long)p->results, self->tables[plan_lead(p)]->name,
+            plan_round(p) - 1, plan_round(p));
 }
 
 /* Asked again, the same part answers. */
@@ -137,6 +148,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
     struct auto_tuner *self = vself;
     int owner = owners_of(&self->owners, id);
+    int rc;
 
     if (owner < 0) {
         owner = (int)plan_next(&self->plan);
@@ -144,7 +156,10 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
             return tp_out_of_memory(self->host);
     }
     explain(self, (size_t)owner);
-    return self->tables[owner]->ask(self->parts[owner], id, out);
+    rc = self->tables[owner]->ask(self->parts[owner], id, out);
+    if (owner == PLAN_GP)
+        self->plan.noise = parts_gp_noise(self->parts[owner]);
+    return rc;
 }
 
 static void
@@ -152,13 +167,26 @@ count(struct auto_tuner *self, int owner, double value)
 {
     const struct tp_host *host = self->host;
     struct plan *p = &self->plan;
+    enum plan_part before = plan_lead(p);
+    bool was_shared = p->is_shared;
 
-    if (plan_result(p, owner, self->maximizes ? -value : value) && p->round > 0)
+    plan_result(p, owner, self->maximizes ? -value : value);
+    if (p->is_shared && !was_shared)
+        announce(self, "a trial has failed: ");
+    else if (!plan_models(p) && plan_lead(p) != before)
         tp_log(host, TP_LOG_INFO,
                "%s has the best of %llu results, %.6g: it "
                "suggests %u of %u trials",
-               self->tables[p->lead]->name, (unsigned long long)p->results,
-               value, p->round - 1, p->round);
+               self->tables[plan_lead(p)]->name, (unsigned long long)p->results,
+               value, plan_round(p) - 1, plan_round(p));
+}
+
+/* Whether that part, which did not suggest the trial, is told of it: gp, as
+ * long as it will be asked. */
+static bool
+learns(const struct auto_tuner *self, int part)
+{
+    return part != PLAN_GP || plan_may_model(&self->plan);
 }
 
 /* `owner` is told of its trial, the others of one from elsewhere. */
@@ -169,7 +197,8 @@ tell_all(struct auto_tuner *self, int owner, uint64_t id, const double *x,
     int rc = TP_OK;
 
     for (int i = 0; i < PLAN_N; i++)
-        if (self->tables[i]->tell(self->parts[i], i == owner ? id : TP_NO_ID, x,
+        if ((i == owner || learns(self, i)) &&
+            self->tables[i]->tell(self->parts[i], i == owner ? id : TP_NO_ID, x,
                                   result) != TP_OK)
             rc = TP_ERR;
     return rc;
@@ -204,14 +233,29 @@ ended(void *vself, uint64_t id, const double *x, int how)
 
     if (owner < 0)
         return TP_OK;
-    if (owners_close(&self->owners, id) && how == TP_ENDED_FAILED)
+    if (owners_close(&self->owners, id) && how == TP_ENDED_FAILED) {
+        count(self, owner, NAN);
         for (int i = 0; i < PLAN_N; i++)
-            if (i != owner && self->tables[i]->tell(self->parts[i], TP_NO_ID, x,
-                                                    &failed) != TP_OK)
+            if (i != owner && learns(self, i) &&
+                self->tables[i]->tell(self->parts[i], TP_NO_ID, x, &failed) !=
+                    TP_OK)
                 rc = TP_ERR;
+    }
     if (self->tables[owner]->ended(self->parts[owner], id, x, how) != TP_OK)
         rc = TP_ERR;
     return rc;
+}
+
+static int
+plan(void *vself, const struct tp_plan *plan)
+{
+    struct auto_tuner *self = vself;
+    bool before = plan_models(&self->plan);
+
+    self->plan.trials = plan->trials;
+    if (plan_models(&self->plan) != before)
+        announce(self, "");
+    return TP_OK;
 }
 
 /* As the one that leads has it. */
@@ -219,7 +263,7 @@ static int
 score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct auto_tuner *self = vself;
-    size_t lead = (size_t)self->plan.lead;
+    enum plan_part lead = plan_lead(&self->plan);
 
     return self->tables[lead]->score(self->parts[lead], points, n, out);
 }
@@ -256,7 +300,7 @@ static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "auto",
     .doc = "chooses among the other tuners, by search space and results",
-    .version = 1,
+    .version = 2,
     .flags = TP_TUNER_DEDUP,
     .args = TP_ARGS(args),
     .create = create,
@@ -269,5 +313,6 @@ static const struct tp_tuner tuner = {
     .save = save,
     .load = load,
     .score = score,
+    .plan = plan,
 };
 TP_REGISTER_TUNER(tuner)
