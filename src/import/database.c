@@ -137,6 +137,8 @@ nni_take(const struct database *d, struct sql_query *q, enum import_way way)
     buf_fini(&parameters);
 }
 
+/* The plus in the query keeps SQLite from NNI's index of types, by which it
+ * would look through all final results for each trial. */
 static int
 import_nni(const struct database *d)
 {
@@ -146,7 +148,7 @@ import_nni(const struct database *d)
         "'ADD_RESUMED', 'IMPORT_DATA') ORDER BY rowid DESC LIMIT 1), "
         "(SELECT data FROM TrialJobEvent WHERE trialJobId = j.id AND data IS "
         "NOT NULL ORDER BY rowid LIMIT 1), "
-        "(SELECT data FROM MetricData WHERE trialJobId = j.id AND type = "
+        "(SELECT data FROM MetricData WHERE trialJobId = j.id AND +type = "
         "'FINAL' ORDER BY rowid LIMIT 1) "
         "FROM (SELECT trialJobId AS id, min(rowid) AS first FROM TrialJobEvent "
         "WHERE trialJobId <> '' GROUP BY trialJobId ORDER BY first) AS j";

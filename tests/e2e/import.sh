@@ -23,6 +23,35 @@ database() {
 sqlite3.connect(sys.argv[1]).executescript(sys.stdin.read())' "$1"
 }
 
+# The tables of each, as it makes them.
+cat > "$work/optuna.sql" << 'E'
+CREATE TABLE studies (study_id INTEGER PRIMARY KEY, study_name VARCHAR(512));
+CREATE TABLE study_directions (study_direction_id INTEGER PRIMARY KEY,
+    direction VARCHAR(8), study_id INTEGER, objective INTEGER);
+CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER,
+    study_id INTEGER, state VARCHAR(8));
+CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER,
+    param_name VARCHAR(512), param_value FLOAT, distribution_json TEXT,
+    UNIQUE (trial_id, param_name));
+CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY,
+    trial_id INTEGER, objective INTEGER, value FLOAT, value_type VARCHAR(7),
+    UNIQUE (trial_id, objective));
+E
+cat > "$work/nni.sql" << 'E'
+CREATE TABLE TrialJobEvent (timestamp integer, trialJobId text, event text,
+    data text, logPath text, sequenceId integer, message text);
+CREATE INDEX TrialJobEvent_trialJobId ON TrialJobEvent(trialJobId);
+CREATE INDEX TrialJobEvent_event ON TrialJobEvent(event);
+CREATE TABLE MetricData (timestamp integer, trialJobId text, parameterId text,
+    type text, sequence integer, data text);
+CREATE INDEX MetricData_trialJobId ON MetricData(trialJobId);
+CREATE INDEX MetricData_type ON MetricData(type);
+CREATE TABLE ExperimentProfile (params text, id text, execDuration integer,
+    startTime integer, endTime integer, logDir text, nextSequenceId integer,
+    revision integer);
+INSERT INTO ExperimentProfile VALUES ('{"tuner": {"builtinTunerName": "TPE", "classArgs": {"optimize_mode": "minimize"}}}', 'a1b2', 1, 1, 1, '', 1, 1);
+E
+
 # told N: the dispatcher was told of imports once, of N trials.
 told() {
     "$T" log "$dir" > log
@@ -126,16 +155,7 @@ E
 check "studies of a journal without their directions" strange_studies
 
 optuna() {
-    database o.db << 'E' || return
-CREATE TABLE studies (study_id INTEGER PRIMARY KEY, study_name VARCHAR(512));
-CREATE TABLE study_directions (study_direction_id INTEGER PRIMARY KEY,
-    direction VARCHAR(8), study_id INTEGER, objective INTEGER);
-CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER,
-    study_id INTEGER, state VARCHAR(8));
-CREATE TABLE trial_params (param_id INTEGER PRIMARY KEY, trial_id INTEGER,
-    param_name VARCHAR(512), param_value FLOAT, distribution_json TEXT);
-CREATE TABLE trial_values (trial_value_id INTEGER PRIMARY KEY,
-    trial_id INTEGER, objective INTEGER, value FLOAT, value_type VARCHAR(7));
+    cat "$work/optuna.sql" - << 'E' | database o.db || return
 INSERT INTO studies VALUES (1, 'one'), (2, 'two');
 INSERT INTO study_directions VALUES (1, 'MAXIMIZE', 1, 0),
     (2, 'MINIMIZE', 2, 0), (3, 'MAXIMIZE', 2, 1);
@@ -165,15 +185,7 @@ check "Optuna's database" optuna
 
 nni() {
     mkdir -p a1b2/db
-    database a1b2/db/nni.sqlite << 'E' || return
-CREATE TABLE TrialJobEvent (timestamp integer, trialJobId text, event text,
-    data text, logPath text, sequenceId integer, message text);
-CREATE TABLE MetricData (timestamp integer, trialJobId text, parameterId text,
-    type text, sequence integer, data text);
-CREATE TABLE ExperimentProfile (params text, id text, execDuration integer,
-    startTime integer, endTime integer, logDir text, nextSequenceId integer,
-    revision integer);
-INSERT INTO ExperimentProfile VALUES ('{"tuner": {"builtinTunerName": "TPE", "classArgs": {"optimize_mode": "minimize"}}}', 'a1b2', 1, 1, 1, '', 1, 1);
+    cat "$work/nni.sql" - << 'E' | database a1b2/db/nni.sqlite || return
 INSERT INTO TrialJobEvent VALUES
     (1, 'aaa', 'WAITING', '{"parameter_id":0,"parameter_source":"algorithm","parameters":{"x":0.25,"o":"b\"c"},"parameter_index":0}', '', 0, ''),
     (2, 'bbb', 'WAITING', '{"parameter_id":1,"parameters":{"x":0.5,"o":"a"}}', '', 1, ''),
@@ -203,6 +215,67 @@ E
     [ $? = 3 ] && has err 'other.db: has neither the tables of NNI'
 }
 check "NNI's database" nni
+
+# o.db and a1b2 have the same ten thousand trials.
+write_databases() {
+    mkdir -p a1b2/db && database o.db < "$work/optuna.sql" &&
+        database a1b2/db/nni.sqlite < "$work/nni.sql" || return
+    python3 - << 'E'
+import json, random, sqlite3
+draw = random.Random(1)
+optuna, nni = sqlite3.connect("o.db"), sqlite3.connect("a1b2/db/nni.sqlite")
+optuna.execute("INSERT INTO studies VALUES (1, 's')")
+optuna.execute("INSERT INTO study_directions VALUES (1, 'MINIMIZE', 1, 0)")
+kinds = {
+    "x": '{"name": "FloatDistribution", "attributes": {"low": 0, "high": 1}}',
+    "n": '{"name": "IntDistribution", "attributes": {"low": 1, "high": 9}}',
+    "o": '{"name": "CategoricalDistribution", "attributes": {"choices": ["a", "b"]}}',
+}
+for k in range(10000):
+    p = {"x": draw.random(), "n": draw.randint(1, 9), "o": draw.choice("ab")}
+    value = (p["x"] - 0.5) ** 2 + p["n"] / 100 + (p["o"] == "b")
+    optuna.execute("INSERT INTO trials VALUES (?, ?, 1, 'COMPLETE')", (k, k))
+    optuna.executemany("INSERT INTO trial_params VALUES (NULL, ?, ?, ?, ?)",
+        [(k, name, "ab".find(v) if name == "o" else v, kinds[name])
+         for name, v in p.items()])
+    optuna.execute("INSERT INTO trial_values VALUES (?, ?, 0, ?, 'FINITE')",
+        (k, k, value))
+    event = json.dumps({"parameter_id": k, "parameters": p})
+    nni.executemany("INSERT INTO TrialJobEvent VALUES (1, ?, ?, ?, '', ?, '')",
+        [(f"t{k}", "WAITING", event, k), (f"t{k}", "SUCCEEDED", None, k)])
+    nni.execute("INSERT INTO MetricData VALUES (1, ?, ?, 'FINAL', 0, ?)",
+        (f"t{k}", str(k), json.dumps(str(value))))
+optuna.commit()
+nni.commit()
+E
+}
+
+# goes_on TUNER: it is told of them all, suggests, and again the same.
+goes_on() {
+    mkdir "$1" && cd "$1" || return 1
+    echo 'tunepipe trial report --final 1' | experiment "tuner: {name: $1}" \
+        'searchSpace: {x: {_type: uniform, _value: [0, 1]}, n: {_type: randint, _value: [1, 10]}, o: {_type: choice, _value: [a, b]}}' \
+        'trialConcurrency: 2' 'maxTrialNumber: 3'
+    run 0 --import ../i.jsonl && count 3 succeeded && replays &&
+        awk '/results imported/ {n += $5} END {exit n != 10000}' \
+            "$dir/dispatcher.log" || fail "$1: $(cat "$dir/dispatcher.log")" ||
+        return 1
+    cd ..
+}
+
+ten_thousand() {
+    write_databases || return
+    imported 10000 a1b2 && sed 's/, "from".*//' i.jsonl > nni &&
+        imported 10000 o.db && sed 's/, "from".*//' i.jsonl | cmp - nni ||
+        return 1
+    # Three suggest only what they are given.
+    for one in $("$T" tuners | sed -n 's/^tuner \([^:]*\):.*/\1/p' |
+        grep -vxE 'batch|exec|pbt_replay'); do
+        goes_on "$one" || return 1
+    done
+    [ -d tpe ] && [ -d auto ] && [ -d asha ]
+}
+check "10,000 trials of Optuna's and of NNI's, gone on with by each tuner" ten_thousand
 
 usage() {
     "$T" import a.csv 2> err
