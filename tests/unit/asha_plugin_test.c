@@ -296,6 +296,14 @@ TEST(asha_plugin_goes_on_from_what_was_saved)
     CHECK(run_both("{'optimize_mode': 'minimize', 'searcher': 'random'}") < 25);
 }
 
+
+TEST(asha_plugin_goes_on_with_what_auto_knows)
+{
+    CHECK(run_both("{'optimize_mode': 'minimize', 'searcher': 'auto'}") > 40);
+    CHECK(run_both("{'optimize_mode': 'minimize', 'searcher': 'auto', "
+                   "'type': 'promotion'}") > 40);
+}
+
 /* NNI's managers know neither pauses nor continuations: the trial goes on, ends
  * by itself, and the next one begins from scratch. */
 TEST(asha_plugin_promotes_under_a_manager_that_cannot_pause)

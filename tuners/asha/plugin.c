@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 
+/* The table of the plugin auto, under another name. */
+const struct tp_tuner *asha_part_auto(void);
+
 #define BUDGET_MAX 1e15
 
 struct shell {
@@ -43,10 +46,10 @@ static const struct tp_arg args[N_ARGS] = {
     [TYPE] =
         TP_ONE_OF("type", "stopping", "stopping|promotion",
                   "trials are stopped at rungs, or paused there and promoted"),
-    [SEARCHER] =
-        TP_ONE_OF("searcher", "tpe", "tpe|random",
-                  "where new configurations come from: a model of all results, "
-                  "or samples"),
+    [SEARCHER] = TP_ONE_OF(
+        "searcher", "tpe", "tpe|auto|random",
+        "where new configurations come from: a tuner that is told all "
+        "results, or samples"),
     [CONFIGURATIONS] = TP_INT("configurations", 0, 0, BUDGET_MAX,
                               "points that are tried; 0: any number"),
     [SEED] = TP_SEED("seed of the random numbers"),
@@ -92,6 +95,14 @@ check(const struct tp_host *host, const struct asha_options *o)
                     (unsigned long long)o->eta);
 }
 
+static const struct tp_tuner *
+model_of(const struct tp_value *searcher)
+{
+    if (tp_is(searcher, "random"))
+        return NULL;
+    return tp_is(searcher, "auto") ? asha_part_auto() : searcher_tpe();
+}
+
 static int
 config(void *vself, const struct tp_value *values, size_t n)
 {
@@ -113,7 +124,7 @@ config(void *vself, const struct tp_value *values, size_t n)
     if (self->asha == NULL)
         return tp_out_of_memory(self->host);
     return searcher_init(&self->searcher, self->host,
-                         tp_is(&values[SEARCHER], "tpe"), values[MODE].text);
+                         model_of(&values[SEARCHER]), values[MODE].text);
 }
 
 /* Of n in a rung n / eta are promoted. */

@@ -161,7 +161,8 @@ config(void *vself, const struct tp_value *values, size_t n)
     self->model = model_new(&model, bands.table.s_max + 1);
     if (self->bands == NULL || self->model == NULL)
         return tp_out_of_memory(self->host);
-    return searcher_init(&self->tpe, self->host, true, values[MODE].text);
+    return searcher_init(&self->tpe, self->host, searcher_tpe(),
+                         values[MODE].text);
 }
 
 static int

@@ -6,20 +6,21 @@
 #include <math.h>
 
 int
-searcher_init(struct searcher *s, const struct tp_host *host, bool has_model,
-              const char *mode)
+searcher_init(struct searcher *s, const struct tp_host *host,
+              const struct tp_tuner *model, const char *mode)
 {
     s->host = host;
     s->last_id = TP_NO_ID;
-    if (!has_model)
+    s->table = model;
+    if (model == NULL)
         return TP_OK;
-    s->table = searcher_tpe();
     s->model = s->table->create(host);
     if (s->model == NULL)
         return TP_ERR;
     if (defaults_fill(&s->defaults, s->table->args, s->table->n_args, mode) !=
         0)
-        return tp_error(host, "tpe: its arguments have no defaults");
+        return tp_error(host, "%s: its arguments have no defaults",
+                        model->name);
     return s->table->config(s->model, s->defaults.values, s->table->n_args);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* searcher.h - where new configurations come from: samples of the prior, or
- * the tuner tpe, compiled in, which learns from all results.
+ * another tuner, compiled in, which learns from all results.
  *
- * To tpe a configuration is one trial, under one id.  At each
- * rung it is told again what became of it.
+ * To that tuner a configuration is one trial, under one id.  At each rung it is
+ * told again what became of it.
  *
  * All of these return TP_OK or TP_ERR, with the host told why. */
 #ifndef TUNERS_PARTS_SEARCHER_H
@@ -11,8 +11,6 @@
 
 #include "parts/defaults.h"
 #include "tunepipe/tuner.h"
-
-#include <stdbool.h>
 
 struct searcher {
     const struct tp_host *host;
@@ -25,9 +23,10 @@ struct searcher {
 /* The table of the plugin tpe, under another name. */
 const struct tp_tuner *searcher_tpe(void);
 
-/* A zeroed one may be given to fini.  `mode`, borrowed, is optimize_mode. */
+/* `model`: its table; NULL: samples.  `mode`, borrowed, is optimize_mode.  A
+ * zeroed one may be given to fini. */
 int searcher_init(struct searcher *s, const struct tp_host *host,
-                  bool has_model, const char *mode);
+                  const struct tp_tuner *model, const char *mode);
 void searcher_fini(struct searcher *s);
 
 int searcher_space(struct searcher *s, const struct tp_space *space);
