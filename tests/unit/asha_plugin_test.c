@@ -296,7 +296,6 @@ TEST(asha_plugin_goes_on_from_what_was_saved)
     CHECK(run_both("{'optimize_mode': 'minimize', 'searcher': 'random'}") < 25);
 }
 
-
 TEST(asha_plugin_goes_on_with_what_auto_knows)
 {
     CHECK(run_both("{'optimize_mode': 'minimize', 'searcher': 'auto'}") > 40);
