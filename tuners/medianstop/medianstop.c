@@ -208,12 +208,15 @@ step_reserve(struct step *s)
 static void
 step_add(struct step *s, double value)
 {
-    double *lower = s->values, *upper = lower + s->half;
+    double *lower = s->values, *upper;
 
     if (s->half == 0) {
         s->one = value;
         s->n_lower = 1;
-    } else if (s->n_lower == s->n_upper) {
+        return;
+    }
+    upper = lower + s->half;
+    if (s->n_lower == s->n_upper) {
         heap_add(upper, &s->n_upper, value, true);
         heap_add(lower, &s->n_lower, heap_take(upper, &s->n_upper, true),
                  false);
