@@ -77,6 +77,8 @@ TEST(auto_plan_shares_where_trials_fail_or_parameters_are_many)
     plan_result(&p, PLAN_CMAES, NAN);
     CHECK(plan_models(&p));
     CHECK_EQ(share(&p, PLAN_GP, 100), 80);
+    CHECK_EQ(share(&p, PLAN_CMAES, PLAN_MODELLED) >= PLAN_MODELLED / 5, 1);
+    CHECK_EQ(share(&p, PLAN_CMAES, 100), 100); /* alone again */
     begin(&p, 16, TP_DIM_LOG);
     CHECK(plan_models(&p));
 }
@@ -128,6 +130,10 @@ TEST(auto_plan_models_few_trials)
     share(&p, PLAN_GP, 1);
     CHECK(!plan_models(&p));
     CHECK_EQ(share(&p, PLAN_GP, 1000), 0);
+    begin(&p, 5, TP_DIM_Q);
+    for (int i = 0; i < PLAN_MODELLED; i++)
+        plan_result(&p, -1, i); /* imported */
+    CHECK(!plan_models(&p));
     p.trials = PLAN_MANY - 1;
     begin(&p, 5, TP_DIM_Q);
     CHECK(plan_models(&p)); /* what was planned stays so */

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-#define CMAES_FEW 15 /* parameters, up to which it does as well as gp */
+#define CMAES_MOST 100 /* parameters: beyond it has no model */
+#define CMAES_FEW 15   /* parameters, up to which it does as well as gp */
 
 static bool
 is_continuous(const struct tp_space *s)
@@ -20,7 +21,9 @@ void
 plan_begin(struct plan *p, const struct tp_space *s)
 {
     *p = (struct plan){
-        .is_shared = s->n_dims > CMAES_FEW || !is_continuous(s),
+        .kind = !is_continuous(s) || s->n_dims > CMAES_MOST ? PLAN_MIXED
+                : s->n_dims > CMAES_FEW                     ? PLAN_HARD
+                                                            : PLAN_SMOOTH,
         .trials = p->trials,
         .lead = PLAN_CMAES,
     };
@@ -29,13 +32,14 @@ plan_begin(struct plan *p, const struct tp_space *s)
 bool
 plan_may_model(const struct plan *p)
 {
-    return p->asked < PLAN_MODELLED && p->trials < PLAN_MANY;
+    return p->asked < PLAN_MODELLED && p->results < PLAN_MODELLED &&
+           p->trials < PLAN_MANY;
 }
 
 bool
 plan_models(const struct plan *p)
 {
-    return p->is_shared && plan_may_model(p);
+    return p->kind != PLAN_SMOOTH && plan_may_model(p);
 }
 
 enum plan_part
@@ -45,7 +49,7 @@ plan_lead(const struct plan *p)
         return PLAN_CMAES;
     if (plan_models(p))
         return PLAN_GP;
-    return p->lead == PLAN_TPE ? PLAN_TPE : PLAN_CMAES;
+    return p->kind == PLAN_MIXED && p->lead == PLAN_TPE ? PLAN_TPE : PLAN_CMAES;
 }
 
 unsigned
@@ -63,7 +67,7 @@ plan_next(struct plan *p)
     unsigned round = plan_round(p);
     uint64_t turn = p->asked++;
 
-    if (!p->is_shared || turn < PLAN_ALONE)
+    if (turn < PLAN_ALONE || (lead != PLAN_GP && p->kind != PLAN_MIXED))
         return PLAN_CMAES;
     turn -= PLAN_ALONE;
     if (turn % round != 0)
@@ -76,8 +80,8 @@ plan_next(struct plan *p)
 void
 plan_result(struct plan *p, int part, double value)
 {
-    if (!isfinite(value))
-        p->is_shared = true;
+    if (!isfinite(value) && p->kind == PLAN_SMOOTH)
+        p->kind = PLAN_HARD;
     if (!isfinite(value) || (p->results++ > 0 && !(value < p->best)))
         return;
     p->best = value;
@@ -88,7 +92,7 @@ plan_result(struct plan *p, int part, double value)
 void
 plan_save(const struct plan *p, const struct tp_sink *sink)
 {
-    tp_put_u64(sink, p->is_shared);
+    tp_put_u64(sink, p->kind);
     tp_put_u64(sink, p->trials);
     tp_put_u64(sink, p->asked);
     tp_put_u64(sink, p->results);
@@ -101,18 +105,16 @@ int
 plan_load(struct plan *p, const struct tp_source *source)
 {
     struct plan read = {0};
-    uint64_t is_shared;
 
-    if (tp_get_u64(source, &is_shared) != TP_OK ||
+    if (tp_get_u64(source, &read.kind) != TP_OK ||
         tp_get_u64(source, &read.trials) != TP_OK ||
         tp_get_u64(source, &read.asked) != TP_OK ||
         tp_get_u64(source, &read.results) != TP_OK ||
         tp_get_f64(source, &read.best) != TP_OK ||
         tp_get_u64(source, &read.lead) != TP_OK ||
         tp_get_f64(source, &read.noise) != TP_OK || !isfinite(read.best) ||
-        read.lead >= PLAN_N || !isfinite(read.noise))
+        read.kind >= PLAN_KINDS || read.lead >= PLAN_N || !isfinite(read.noise))
         return -1;
-    read.is_shared = is_shared != 0;
     *p = read;
     return 0;
 }

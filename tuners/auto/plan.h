@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.h - which part of `auto` suggests the next trial.
  *
- * Where all parameters are continuous, few, and no trial has failed, all trials
- * are cmaes's, elsewhere the first ones.  Then gp suggests all but one of each
- * round, the two others that one in turn, as long as a model of all results is
- * cheap; where results are noisy, rounds are short.  From then on the one of
- * those two that leads suggests all but one of each round, the other that one.
- * The part leads whose trial had the best result so far; for gp cmaes.
- * README.md has what was measured.
+ * cmaes suggests all trials where that is best, elsewhere the first ones.  Then
+ * gp suggests all but one of each round, the two others that one in turn, as
+ * long as a model of all results is cheap; where results are noisy, rounds are
+ * short.  From then on, unless it is cmaes alone again, the one of those two
+ * that leads suggests all but one of each round, the other that one.  The part
+ * leads whose trial had the best result so far; for gp cmaes.  README.md has
+ * what was measured.
  *
  * One thread; nothing fails but plan_load(). */
 #ifndef TUNERS_AUTO_PLAN_H
@@ -17,16 +17,25 @@
 
 #include <stdbool.h>
 
-#define PLAN_ALONE 16     /* trials of a space before the other parts' first */
-#define PLAN_MODELLED 400 /* trials of a space, after which gp has no more */
-#define PLAN_MANY 5000    /* trials in all, from which on gp has none */
-#define PLAN_NOISY 0.02   /* noise from which on gp has every other trial */
+#define PLAN_ALONE 16 /* trials of a space before the other parts' first */
+#define PLAN_MODELLED                                                   \
+    400                 /* trials of a space, or results, imported ones \
+                           included, after which gp has no more */
+#define PLAN_MANY 5000  /* trials in all, from which on gp has none */
+#define PLAN_NOISY 0.02 /* noise from which on gp has every other trial */
 
 enum plan_part { PLAN_CMAES, PLAN_TPE, PLAN_GP, PLAN_N };
 
+/* What is searched. */
+enum plan_kind {
+    PLAN_SMOOTH, /* continuous parameters, and no trial has failed: cmaes */
+    PLAN_HARD,   /* many of them, or trials fail: gp first, then cmaes */
+    PLAN_MIXED,  /* choices, integers, ...: gp first, then cmaes and tpe */
+    PLAN_KINDS
+};
+
 struct plan {
-    bool
-        is_shared; /* by its kind or a failure; false: all trials are cmaes's */
+    uint64_t kind;    /* enum plan_kind */
     uint64_t trials;  /* that there are to be; 0: no limit is known */
     uint64_t asked;   /* trials of this search space */
     uint64_t results; /* finite ones, imported ones included */

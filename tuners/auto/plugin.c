@@ -90,20 +90,20 @@ announce(const struct auto_tuner *self, const char *why)
     const struct tp_host *host = self->host;
     const struct plan *p = &self->plan;
 
-    if (!p->is_shared)
-        tp_log(host, TP_LOG_INFO,
-               "all parameters are continuous: cmaes suggests all trials, "
-               "unless some fail");
-    else if (plan_models(p))
+    if (plan_models(p))
         tp_log(host, TP_LOG_INFO,
                "%scmaes suggests the first %d trials; then gp most, cmaes and "
                "tpe the others, up to %d trials",
                why, PLAN_ALONE, PLAN_MODELLED);
-    else
+    else if (p->kind == PLAN_MIXED)
         tp_log(host, TP_LOG_INFO,
                "%scmaes suggests the first %d trials; then tpe, too: one of "
                "three, or all others while it has the best result",
                why, PLAN_ALONE);
+    else
+        tp_log(host, TP_LOG_INFO,
+               "%sall parameters are continuous: cmaes suggests all trials%s",
+               why, plan_may_model(p) ? ", unless some fail" : "");
 }
 
 static int
@@ -128,11 +128,9 @@ explain(const struct auto_tuner *self, size_t part)
     const char *name = self->tables[part]->name;
 
     p->asked--; /* as it was when that part was chosen */
-    if (!p->is_shared)
-        tp_explain(host,
-                   "by %s, since all parameters are continuous and no trial "
-                   "has failed",
-                   name);
+    if (!plan_models(p) && p->kind != PLAN_MIXED)
+        tp_explain(host, "by %s, since all parameters are continuous%s", name,
+                   p->kind == PLAN_SMOOTH ? " and no trial has failed" : "");
     else if (p->asked < PLAN_ALONE)
         tp_explain(host, "by %s, as the first %d trials are", name, PLAN_ALONE);
     else
@@ -168,12 +166,12 @@ count(struct auto_tuner *self, int owner, double value)
     const struct tp_host *host = self->host;
     struct plan *p = &self->plan;
     enum plan_part before = plan_lead(p);
-    bool was_shared = p->is_shared;
+    bool modelled = plan_models(p);
 
     plan_result(p, owner, self->maximizes ? -value : value);
-    if (p->is_shared && !was_shared)
+    if (plan_models(p) && !modelled)
         announce(self, "a trial has failed: ");
-    else if (!plan_models(p) && plan_lead(p) != before)
+    else if (!modelled && plan_lead(p) != before)
         tp_log(host, TP_LOG_INFO,
                "%s has the best of %llu results, %.6g: it "
                "suggests %u of %u trials",

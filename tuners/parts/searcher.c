@@ -31,11 +31,19 @@ searcher_fini(struct searcher *s)
         s->table->destroy(s->model);
 }
 
+/* Rungs stop many configurations early, of which a process that models results
+ * makes little: those that are told so have none (auto/README.md, rule 3). */
 int
 searcher_space(struct searcher *s, const struct tp_space *space)
 {
+    const struct tp_plan many = {sizeof many, UINT64_MAX};
+
     s->last_id = TP_NO_ID;
-    return s->table == NULL ? TP_OK : s->table->space(s->model, space);
+    if (s->table == NULL)
+        return TP_OK;
+    if (s->table->space(s->model, space) != TP_OK)
+        return TP_ERR;
+    return s->table->plan == NULL ? TP_OK : s->table->plan(s->model, &many);
 }
 
 /* As the tuner random. */
