@@ -22,6 +22,13 @@ random_stream(uint64_t seed, uint32_t purpose, uint64_t a, uint32_t b)
                                   {(uint32_t)a, (uint32_t)(a >> 32), b}};
 }
 
+struct random_stream
+random_sibling(const struct random_stream *s, uint64_t a, uint32_t b)
+{
+    return (struct random_stream){{s->key[0], s->key[1]},
+                                  {(uint32_t)a, (uint32_t)(a >> 32), b}};
+}
+
 uint64_t
 random_bits(const struct random_stream *s, uint32_t draw)
 {

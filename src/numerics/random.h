@@ -51,6 +51,10 @@ struct random_stream {
 struct random_stream random_stream(uint64_t seed, uint32_t purpose, uint64_t a,
                                    uint32_t b);
 
+/* The one with the seed and the purpose of s and these: half the work. */
+struct random_stream random_sibling(const struct random_stream *s, uint64_t a,
+                                    uint32_t b);
+
 /* 64 uniform bits. */
 uint64_t random_bits(const struct random_stream *s, uint32_t draw);
 

@@ -20,7 +20,7 @@ struct host {
     struct tp_host services;
     char title[TITLE_MAX];
     uint64_t seed;
-    uint32_t purpose;
+    struct random_stream stream; /* of the purpose; any */
     const struct log *log;
     const struct space *space;
     const struct host_listener *listener; /* NULL: nobody */
@@ -69,7 +69,7 @@ static double
 service_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
 {
     const struct host *h = ctx;
-    struct random_stream s = random_stream(h->seed, h->purpose, a, b);
+    struct random_stream s = random_sibling(&h->stream, a, b);
 
     return random_uniform(&s, draw);
 }
@@ -78,7 +78,7 @@ static uint64_t
 service_bits(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
 {
     const struct host *h = ctx;
-    struct random_stream s = random_stream(h->seed, h->purpose, a, b);
+    struct random_stream s = random_sibling(&h->stream, a, b);
 
     return random_bits(&s, draw);
 }
@@ -182,7 +182,7 @@ host_new(const char *title, uint64_t seed, uint32_t purpose,
     };
     snprintf(h->title, sizeof h->title, "%s", title);
     h->seed = seed;
-    h->purpose = purpose;
+    h->stream = random_stream(seed, purpose, 0, 0);
     h->log = log;
     pthread_mutex_init(&h->lock, NULL);
     return h;

@@ -19,6 +19,16 @@ bits_of(double x)
     return bits;
 }
 
+TEST(random_siblings_are_streams)
+{
+    struct random_stream any = random_stream(7, RANDOM_TEST, 1, 2);
+    struct random_stream s =
+        random_stream(7, RANDOM_TEST, UINT64_C(3) << 40, 4);
+    struct random_stream same = random_sibling(&any, UINT64_C(3) << 40, 4);
+
+    CHECK_EQ(random_bits(&same, 5), random_bits(&s, 5));
+}
+
 TEST(random_is_what_its_header_promises)
 {
     struct philox_block name = {{0x89abcdef, 0x01234567, RANDOM_TUNER, 0}};
