@@ -70,6 +70,34 @@ num_exp_n(const double *v, double *out, size_t n)
         out[i] = num_exp(v[i]);
 }
 
+/* DESIGN: with k + f = x / ln2, (1 + f) 2^k is e^x to 2^1.0861 of it, and its
+ * upper half is the number itself, written as an integer: N. N. Schraudolph, "A
+ * fast, compact approximation of the exponential function", Neural Computation
+ * 11, 1999. */
+static pair
+exp_least(pair x)
+{
+    const double per_one = 0x1.71547652b82fep+20; /* 2^20 / ln2 */
+    const double zero = 0x1.8p52 + (1023 - 0.08608) * 0x1p20;
+    const pair least = {-700, -700};
+    pair shifted = pair_select(x > least, x, least) * per_one + zero;
+
+    return (pair)((pair_bits)shifted << 32);
+}
+
+double
+num_sum_exp_least(const double *v, double minus, size_t n)
+{
+    pair a = {0, 0}, b = {0, 0};
+
+    for (size_t i = 0; i < n; i += 4) {
+        a += exp_least(pair_load(v + i) - minus);
+        b += exp_least(pair_load(v + i + 2) - minus);
+    }
+    a += b;
+    return a[0] + a[1];
+}
+
 void
 num_log_normal_mass_n(const double *a, const double *b, double *out, size_t n)
 {

@@ -97,6 +97,8 @@ num_normal_cdf(double x)
         return NUM_NAN;
     if (x < -38.6)
         return 0;
+    if (x > 8.3)
+        return 1; /* what is missing is less than half of its last place */
     if (x <= 0)
         return scaled_round(tail(-x));
     rest = dd_add((struct dd){1, 0}, dd_negate(tail_beside_one(x)));

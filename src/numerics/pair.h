@@ -11,6 +11,8 @@ typedef double pair __attribute__((vector_size(16)));
 
 typedef int64_t pair_mask __attribute__((vector_size(16)));
 
+typedef uint64_t pair_bits __attribute__((vector_size(16)));
+
 /* mask ? x : y, where mask is what a comparison of pairs gives. */
 static inline pair
 pair_select(pair_mask mask, pair x, pair y)

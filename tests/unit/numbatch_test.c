@@ -56,6 +56,23 @@ TEST(numerics_batch_exp_is_exp)
     CHECK(memcmp(in, out, sizeof(in)) == 0);
 }
 
+TEST(numerics_batch_least_sum_is_a_bound)
+{
+    double in[8], sum, least;
+
+    for (uint32_t i = 0; i < POINTS; i++) {
+        sum = 0;
+        for (uint32_t k = 0; k < 8; k++) {
+            in[k] = (i % 7 == 0 ? 1400 : i % 7 * 3) * (number(i, k) - 0.5);
+            sum += num_exp(in[k] - 2.5);
+        }
+        least = num_sum_exp_least(in, 2.5, 8);
+        CHECK(least <= sum + 1e-300 && least >= 0.93 * sum);
+    }
+    in[0] = in[1] = in[2] = in[3] = -INFINITY;
+    CHECK(num_sum_exp_least(in, 0, 4) < 1e-300);
+}
+
 TEST(numerics_batch_mass_is_mass)
 {
     double a[POINTS], b[POINTS], out[POINTS];
