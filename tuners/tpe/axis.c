@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/axis.h"
 
+#include "batch.h"
 #include "elementary.h"
 #include "normal.h"
 
@@ -108,6 +109,7 @@ tpe_axis_of(const struct tp_dim *d)
     if (d->kind == TP_CHOICE) {
         a.kind = d->n_choices > 1 ? AXIS_CATEGORY : AXIS_SINGLE;
         a.n = (double)d->n_choices;
+        a.log_n = num_log(a.n);
     } else if (!(d->flags & TP_DIM_NORMAL)) {
         set_range(&a, d);
     } else if (d->sigma > 0) {
@@ -185,6 +187,14 @@ log_mass(double low, double high)
     return num_log(mass > MASS_LEAST ? mass : MASS_LEAST);
 }
 
+void
+tpe_axis_log_masses(double *low, double *high, size_t n)
+{
+    num_normal_mass_n(low, high, high, n);
+    for (size_t i = 0; i < n; i++)
+        low[i] = num_log(high[i] > MASS_LEAST ? high[i] : MASS_LEAST);
+}
+
 int
 tpe_axis_is_active(const struct axis *a, const double *x)
 {
@@ -238,7 +248,7 @@ tpe_axis_log_prior(const struct axis *a, struct place p)
 {
     switch (a->kind) {
     case AXIS_CATEGORY:
-        return -num_log(a->n);
+        return -a->log_n;
     case AXIS_RANGE:
         return p.low < p.high ? num_log(p.high - p.low) : 0;
     case AXIS_NORMAL:

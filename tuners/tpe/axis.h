@@ -24,6 +24,7 @@ struct axis {
     enum axis_kind kind;
     int is_log, is_index;
     double n;            /* how many values; 0: a continuum, or no end */
+    double log_n;        /* CATEGORY */
     double q;            /* 0: not rounded, or an index */
     double low, high;    /* the user's, ends of the values */
     double first, last;  /* the least and the largest multiple of q */
@@ -67,6 +68,10 @@ void tpe_axis_category(const struct axis *a, size_t n, double *hit,
 /* The logarithm of the density at p, or of p's mass if it is a cell, of the
  * normal distribution around mu; not yet divided by what is inside. */
 double tpe_axis_log_kernel(double mu, double s, struct place p);
+
+/* low[i]: the logarithm of the standard normal distribution's mass from low[i]
+ * to high[i], as tpe_axis_log_kernel() has it; high is lost. */
+void tpe_axis_log_masses(double *low, double *high, size_t n);
 
 /* The same of the prior. */
 double tpe_axis_log_prior(const struct axis *a, struct place p);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOG_SQRT_2_PI 0x1.d67f1c864beb5p-1
 #define WIDTH 0.2     /* of the range, for one result */
 #define NOTHING -1e6  /* the logarithm of no weight */
 #define STEP_SHARE 10 /* widths change when a tenth more is known */
@@ -31,7 +32,8 @@ init_dim(struct rest *r, size_t d)
         return 0;
     dim->n_columns = (size_t)a->n;
     dim->rows = calloc(dim->n_columns, sizeof *dim->rows);
-    return dim->rows == NULL ? -1 : 0;
+    dim->within = calloc(dim->n_columns, sizeof *dim->within);
+    return dim->rows == NULL || dim->within == NULL ? -1 : 0;
 }
 
 static void
@@ -40,6 +42,7 @@ forget_rows(struct rest_dim *dim)
     for (size_t i = 0; i < dim->n_columns; i++) {
         free(dim->rows[i]);
         dim->rows[i] = NULL;
+        dim->within[i] = NAN;
     }
 }
 
@@ -52,8 +55,14 @@ set_widths(struct rest *r, size_t step)
 
     r->width_n = step;
     for (size_t d = 0; d < r->n_dims; d++) {
-        r->dims[d].s = s;
-        forget_rows(&r->dims[d]);
+        struct rest_dim *dim = &r->dims[d];
+
+        dim->s = s;
+        dim->h = 0.5 / (s * s);
+        dim->c = -LOG_SQRT_2_PI - 0.5 * num_log(s * s);
+        if (r->axes[d].kind == AXIS_CATEGORY)
+            tpe_axis_category(&r->axes[d], step, &dim->hit, &dim->miss);
+        forget_rows(dim);
     }
 }
 
@@ -63,7 +72,8 @@ tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims,
 {
     *r = (struct rest){.axes = axes, .n_dims = n_dims, .most = most};
     r->dims = calloc(n_dims + 1, sizeof *r->dims);
-    if (r->dims == NULL)
+    r->terms = calloc(n_dims + 1, sizeof *r->terms);
+    if (r->dims == NULL || r->terms == NULL)
         return -1;
     for (size_t d = 0; d < n_dims; d++)
         if (init_dim(r, d) != 0)
@@ -79,10 +89,12 @@ tpe_rest_fini(struct rest *r)
         for (size_t i = 0; i < r->dims[d].n_columns && r->dims[d].rows; i++)
             free(r->dims[d].rows[i]);
         free(r->dims[d].rows);
+        free(r->dims[d].within);
         free(r->dims[d].at);
         free(r->dims[d].inside);
     }
     free(r->dims);
+    free(r->terms);
     free(r->base);
     free(r->weight);
     free(r->v);
@@ -174,7 +186,7 @@ tpe_rest_put(struct rest *r, const struct points *p, size_t i)
             return -1;
         r->n = slot + 1;
     }
-    set_slot(r, slot, tpe_points_at(p, i));
+    r->base[slot] = NAN;
     return 0;
 }
 
@@ -193,23 +205,29 @@ void
 tpe_rest_shape(struct rest *r, const struct points *p, size_t n)
 {
     size_t step = step_below(n);
+    bool all = step != r->width_n;
 
-    if (step == r->width_n)
-        return;
-    set_widths(r, step);
+    if (all)
+        set_widths(r, step);
     for (size_t slot = 0; slot < r->n; slot++)
-        set_slot(r, slot, tpe_points_at(p, tpe_rest_point(r, slot, p->n)));
+        if (all || isnan(r->base[slot]))
+            set_slot(r, slot, tpe_points_at(p, tpe_rest_point(r, slot, p->n)));
 }
 
 void
 tpe_rest_weigh(struct rest *r, const double *weight, double prior)
 {
-    double sum = prior;
+    double sum = prior, last = 0, its_log = 0;
 
     for (size_t i = 0; i < r->n; i++)
         sum += weight[i];
-    for (size_t i = 0; i < r->n; i++)
-        r->weight[i] = weight[i] > 0 ? num_log(weight[i] / sum) : NOTHING;
+    for (size_t i = 0; i < r->n; i++) {
+        if (weight[i] > 0 && weight[i] != last) {
+            last = weight[i];
+            its_log = num_log(last / sum);
+        }
+        r->weight[i] = (weight[i] > 0 ? its_log : NOTHING) + r->base[i];
+    }
     for (size_t i = r->n; i < r->capacity; i++)
         r->weight[i] = NOTHING;
     r->prior = num_log(prior / sum);

@@ -5,10 +5,11 @@
  * There may be thousands of them, so that their kernels are kept from one ask
  * to the next: one width a dimension for all, which shrinks with the number of
  * results in steps of a tenth, so that what depends on it is seldom computed
- * anew.  Only the latest `most` points have kernels.  A dimension with few
- * values has a table of its cells' masses, filled row by row as candidates
- * ask for them; others use the normal distribution widened by the cell, which
- * has its first two moments.  One thread. */
+ * anew, and for a new point when it is asked for.  Only the latest `most`
+ * points have kernels.  A dimension with few values has a table of its cells'
+ * masses, filled row by row as candidates ask for them; others use the normal
+ * distribution widened by the cell, which has its first two moments.  One
+ * thread. */
 #ifndef TUNERS_TPE_REST_H
 #define TUNERS_TPE_REST_H
 
@@ -22,8 +23,19 @@ struct rest_dim {
     double *at;     /* by slot; of a table: the column */
     double *inside; /* by slot, logarithm; NULL: in `base` */
     double s;
-    double **rows; /* by the candidate's column: TABLE, CATEGORY */
+    double h, c;      /* of a continuum: c - h (x - at)^2 */
+    double hit, miss; /* CATEGORY */
+    double **rows;    /* of a table: by the candidate's column */
+    double *within;   /* of a table: by column, as `inside`; NaN: not known */
     size_t n_columns;
+};
+
+/* What a candidate has in a dimension. */
+struct rest_term {
+    size_t d;
+    double at, prior; /* its logarithm */
+    double h, c;      /* of a normal distribution, as above */
+    const double *row;
 };
 
 struct rest {
@@ -33,11 +45,14 @@ struct rest {
     size_t most;              /* slots; a multiple of REST_BLOCK */
     size_t width_n;           /* results that the widths are made for */
     struct rest_dim *dims;
-    double *base;   /* by slot: logarithms of what is inside, summed */
-    double *weight; /* by slot: of the present ask, logarithms */
+    double *base;   /* by slot: logarithms of what is inside, summed; NaN: the
+                       slot has a new point */
+    double *weight; /* by slot: of the present ask, logarithms, and `base` */
     double *v;      /* by slot: scratch */
     double prior;   /* its weight, logarithm */
-    double common;  /* of the present candidate: in all kernels alike */
+    struct rest_term *terms; /* of the present candidate */
+    size_t n_terms;
+    double common; /* of it: in all kernels alike */
 };
 
 /* most: a multiple of REST_BLOCK. */
@@ -45,10 +60,11 @@ int tpe_rest_init(struct rest *r, const struct axis *axes, size_t n_dims,
                   size_t most);
 void tpe_rest_fini(struct rest *r);
 
-/* Point i has been added, or moved.  -1: out of memory. */
+/* Point i has been added, or moved; tpe_rest_shape() is to follow.  -1: out of
+ * memory. */
 int tpe_rest_put(struct rest *r, const struct points *p, size_t i);
 
-/* Widths for n results. */
+/* Widths for n results, and kernels for all points. */
 void tpe_rest_shape(struct rest *r, const struct points *p, size_t n);
 
 /* Whether the dimension has a table of its cells. */
@@ -74,7 +90,8 @@ tpe_rest_point(const struct rest *r, size_t slot, size_t n)
  * none, and the prior's. */
 void tpe_rest_weigh(struct rest *r, const double *weight, double prior);
 
-/* The logarithm of g at n_dims places.  NaN: out of memory. */
-double tpe_rest_score(struct rest *r, const struct place *at);
+/* The logarithm of g at n_dims places; INFINITY: surely more than `most`.  NaN:
+ * out of memory. */
+double tpe_rest_score(struct rest *r, const struct place *at, double most);
 
 #endif

@@ -6,10 +6,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOG_SQRT_2_PI 0x1.d67f1c864beb5p-1
 #define LANES 8
 #define NEGLIGIBLE -40.0 /* e^-40 is 4e-18 */
+#define SURE 1e-6        /* more than what rounding does to a sum */
 
 /* Masses of the candidate's cell `column` under a kernel in each column, and,
  * behind them, where a point lacks the dimension. */
@@ -18,7 +20,7 @@ row_of(struct rest *r, size_t d, size_t column, struct place p)
 {
     const struct axis *a = &r->axes[d];
     struct rest_dim *dim = &r->dims[d];
-    double *row = dim->rows[column];
+    double *row = dim->rows[column], high[REST_TABLE_MOST];
 
     if (row != NULL)
         return row;
@@ -28,9 +30,14 @@ row_of(struct rest *r, size_t d, size_t column, struct place p)
     for (size_t i = 0; i < dim->n_columns; i++) {
         double at = tpe_axis_of_column(a, i);
 
-        row[i] = tpe_axis_log_kernel(at, dim->s, p) -
-                 tpe_rest_log_inside(a, at, dim->s);
+        row[i] = (p.low - at) / dim->s;
+        high[i] = (p.high - at) / dim->s;
+        if (isnan(dim->within[i]))
+            dim->within[i] = tpe_rest_log_inside(a, at, dim->s);
     }
+    tpe_axis_log_masses(row, high, dim->n_columns);
+    for (size_t i = 0; i < dim->n_columns; i++)
+        row[i] -= dim->within[i];
     row[dim->n_columns] = tpe_axis_log_prior(a, p);
     dim->rows[column] = row;
     return row;
@@ -53,132 +60,141 @@ add_hits(double *restrict v, const double *restrict at, double x, double hit)
         v[i] += at[i] == x ? hit : 0;
 }
 
-struct category {
-    double at, hit, miss, prior;
-};
-
 static void
 add_category(double *restrict v, const double *restrict at,
-             const struct category *c)
+             const struct rest_dim *dim, const struct rest_term *t)
 {
-    double x = c->at, hit = c->hit, miss = c->miss, prior = c->prior;
+    double x = t->at, hit = dim->hit, miss = dim->miss, prior = t->prior;
 
     for (size_t i = 0; i < REST_BLOCK; i++) {
-        double t = at[i] == x ? hit : miss;
+        double known = at[i] == x ? hit : miss;
 
-        v[i] += at[i] == at[i] ? t : prior;
+        v[i] += at[i] == at[i] ? known : prior;
     }
 }
 
-struct gaussian {
-    double at, h, c, prior;
-};
-
 static void
-add_gaussian(double *restrict v, const double *restrict at,
-             const struct gaussian *g)
+add_gaussian(double *restrict v, const double *restrict at, double x, double h)
 {
-    double x = g->at, h = g->h;
-
     for (size_t i = 0; i < REST_BLOCK; i++)
         v[i] -= h * ((x - at[i]) * (x - at[i]));
 }
 
 static void
 add_nested(double *restrict v, const double *restrict at,
-           const double *restrict inside, const struct gaussian *g)
+           const double *restrict inside, const struct rest_term *t)
 {
-    double x = g->at, h = g->h, c = g->c, prior = g->prior;
+    double x = t->at, h = t->h, c = t->c, prior = t->prior;
 
-    for (size_t i = 0; i < REST_BLOCK; i++) {
-        double t = c - h * ((x - at[i]) * (x - at[i])) - inside[i];
+    double known[REST_BLOCK];
 
-        v[i] += at[i] == at[i] ? t : prior;
-    }
+    for (size_t i = 0; i < REST_BLOCK; i++)
+        known[i] = c - h * ((x - at[i]) * (x - at[i])) - inside[i];
+    for (size_t i = 0; i < REST_BLOCK; i++)
+        v[i] += at[i] == at[i] ? known[i] : prior;
+}
+
+static void
+add_term(const struct rest *r, const struct rest_term *t, size_t from,
+         double *v)
+{
+    const struct axis *a = &r->axes[t->d];
+    const struct rest_dim *dim = &r->dims[t->d];
+    const double *at = dim->at + from;
+
+    if (t->row != NULL)
+        add_row(v, at, t->row);
+    else if (a->kind == AXIS_CATEGORY && a->parent == TP_NO_PARENT)
+        add_hits(v, at, t->at, dim->hit - dim->miss);
+    else if (a->kind == AXIS_CATEGORY)
+        add_category(v, at, dim, t);
+    else if (dim->inside == NULL)
+        add_gaussian(v, at, t->at, t->h);
+    else
+        add_nested(v, at, dim->inside + from, t);
 }
 
 /* The same width for every kernel: what only the candidate decides. */
-static struct gaussian
-gaussian_at(const struct rest_dim *dim, struct place p, double prior)
+static void
+set_gaussian(const struct rest_dim *dim, struct place p, struct rest_term *t)
 {
     double w = p.high - p.low, var = dim->s * dim->s + w * w / 12;
-    struct gaussian g = {
-        .at = p.at,
-        .h = 0.5 / var,
-        .c = -LOG_SQRT_2_PI - 0.5 * num_log(var),
-        .prior = prior,
-    };
 
-    if (w > 0)
-        g.c += num_log(w);
-    return g;
-}
-
-static void
-add_numeric(struct rest *r, size_t d, struct place p, double prior)
-{
-    const struct rest_dim *dim = &r->dims[d];
-    struct gaussian g = gaussian_at(dim, p, prior);
-
-    if (dim->inside == NULL) {
-        r->common += g.c;
-        for (size_t i = 0; i < r->n; i += REST_BLOCK)
-            add_gaussian(r->v + i, dim->at + i, &g);
-    } else {
-        for (size_t i = 0; i < r->n; i += REST_BLOCK)
-            add_nested(r->v + i, dim->at + i, dim->inside + i, &g);
-    }
-}
-
-static void
-add_choice(struct rest *r, size_t d, double x, double prior)
-{
-    const struct axis *a = &r->axes[d];
-    const double *at = r->dims[d].at;
-    struct category c = {.at = x, .prior = prior};
-
-    tpe_axis_category(a, r->width_n, &c.hit, &c.miss);
-    if (a->parent == TP_NO_PARENT) {
-        r->common += c.miss;
-        for (size_t i = 0; i < r->n; i += REST_BLOCK)
-            add_hits(r->v + i, at + i, x, c.hit - c.miss);
-    } else {
-        for (size_t i = 0; i < r->n; i += REST_BLOCK)
-            add_category(r->v + i, at + i, &c);
+    t->h = dim->h;
+    t->c = dim->c;
+    if (w > 0) {
+        t->h = 0.5 / var;
+        t->c = -LOG_SQRT_2_PI - 0.5 * num_log(var) + num_log(w);
     }
 }
 
 static int
-add_dimension(struct rest *r, size_t d, struct place p, double prior)
+set_term(struct rest *r, size_t d, struct place p, struct rest_term *t)
 {
     const struct axis *a = &r->axes[d];
-    const double *at = r->dims[d].at, *row;
+    const struct rest_dim *dim = &r->dims[d];
 
+    *t = (struct rest_term){
+        .d = d, .at = p.at, .prior = tpe_axis_log_prior(a, p)};
     if (a->kind == AXIS_CATEGORY) {
-        add_choice(r, d, p.at, prior);
-    } else if (!tpe_rest_has_table(a)) {
-        add_numeric(r, d, p, prior);
+        r->common += a->parent == TP_NO_PARENT ? dim->miss : 0;
+    } else if (tpe_rest_has_table(a)) {
+        t->row = row_of(r, d, (size_t)tpe_axis_column(a, p.at), p);
+        return t->row == NULL ? -1 : 0;
     } else {
-        row = row_of(r, d, (size_t)tpe_axis_column(a, p.at), p);
-        if (row == NULL)
-            return -1;
-        for (size_t i = 0; i < r->n; i += REST_BLOCK)
-            add_row(r->v + i, at + i, row);
+        set_gaussian(dim, p, t);
+        r->common += dim->inside == NULL ? t->c : 0;
     }
     return 0;
 }
 
-/* log(e^v[0] + ... + e^v[n-1] + e^prior), n a multiple of LANES.  Most kernels
- * are far from most candidates: LANES in a row that add nothing are left
- * out. */
-static double
-log_sum(const double *v, size_t n, double prior)
+/* The terms of a candidate, and what the prior gives it. */
+static int
+set_terms(struct rest *r, const struct place *at, double *prior)
 {
-    double most = prior, sum, e[LANES];
+    *prior = r->prior;
+    r->common = 0;
+    r->n_terms = 0;
+    for (size_t d = 0; d < r->n_dims; d++) {
+        struct rest_term *t = &r->terms[r->n_terms];
 
-    for (size_t i = 0; i < n; i++)
-        most = v[i] > most ? v[i] : most;
-    sum = num_exp(prior - most);
+        if (isnan(at[d].at) || r->axes[d].kind == AXIS_SINGLE)
+            continue;
+        if (set_term(r, d, at[d], t) != 0)
+            return -1;
+        *prior += t->prior;
+        r->n_terms++;
+    }
+    return 0;
+}
+
+/* The largest of a block's logarithms, which go to r->v. */
+static double
+set_block(struct rest *r, size_t from)
+{
+    double *v = r->v + from, tops[LANES], top;
+
+    memcpy(v, r->weight + from, REST_BLOCK * sizeof *v);
+    for (size_t t = 0; t < r->n_terms; t++)
+        add_term(r, &r->terms[t], from, v);
+    memcpy(tops, v, sizeof tops);
+    for (size_t i = 0; i < REST_BLOCK; i += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            tops[l] = v[i + l] > tops[l] ? v[i + l] : tops[l];
+    top = tops[0];
+    for (size_t l = 1; l < LANES; l++)
+        top = tops[l] > top ? tops[l] : top;
+    return top;
+}
+
+/* log(e^v[0] + ... + e^v[n-1] + e^prior), n a multiple of LANES, none of them
+ * above `most`.  Most kernels are far from most candidates: LANES in a row that
+ * add nothing are left out. */
+static double
+log_sum(const double *v, size_t n, double prior, double most)
+{
+    double sum = num_exp(prior - most), e[LANES];
+
     for (size_t i = 0; i < n; i += LANES) {
         double top = v[i];
 
@@ -196,24 +212,24 @@ log_sum(const double *v, size_t n, double prior)
 }
 
 double
-tpe_rest_score(struct rest *r, const struct place *at)
+tpe_rest_score(struct rest *r, const struct place *at, double most)
 {
-    size_t n = (r->n + REST_BLOCK - 1) / REST_BLOCK * REST_BLOCK;
-    double prior = r->prior;
+    double prior, top, least = 0;
+    size_t n = 0;
 
-    r->common = 0;
-    for (size_t i = 0; i < n; i++)
-        r->v[i] = r->weight[i] + r->base[i];
-    for (size_t d = 0; d < r->n_dims; d++) {
-        double of_prior;
+    if (set_terms(r, at, &prior) != 0)
+        return NAN;
+    top = prior -= r->common;
+    most -= r->common;
+    for (; n < r->n; n += REST_BLOCK) {
+        double here = set_block(r, n);
 
-        if (isnan(at[d].at) || r->axes[d].kind == AXIS_SINGLE)
-            continue;
-        of_prior = tpe_axis_log_prior(&r->axes[d], at[d]);
-        prior += of_prior;
-        if (add_dimension(r, d, at[d], of_prior) != 0)
-            return NAN;
+        top = here > top ? here : top;
+        if (top > most + SURE)
+            return INFINITY;
+        least += num_sum_exp_least(r->v + n, most, REST_BLOCK);
+        if (least > 1 + SURE)
+            return INFINITY;
     }
-    prior -= r->common;
-    return r->common + log_sum(r->v, n, prior);
+    return r->common + log_sum(r->v, n, prior, top);
 }

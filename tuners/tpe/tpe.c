@@ -75,7 +75,6 @@ tpe_free(struct tpe *t)
     free(t->x);
     free(t->at);
     free(t->log_good);
-    free(t->v);
     free(t);
 }
 
@@ -154,9 +153,8 @@ mark_rest(struct tpe *t, size_t n_good)
     const struct points *p = &t->points;
     size_t n = 0;
 
-    for (size_t slot = 0; slot < t->rest.n; slot++)
-        t->weight[slot] =
-            is_known(t, &p->all[tpe_rest_point(&t->rest, slot, p->n)]) ? 1 : 0;
+    for (size_t i = p->n - t->rest.n; i < p->n; i++)
+        t->weight[i % t->rest.most] = is_known(t, &p->all[i]) ? 1 : 0;
     for (size_t i = 0; i < n_good; i++)
         if (t->chosen[i] + t->rest.most >= p->n)
             t->weight[t->chosen[i] % t->rest.most] = 0;
@@ -209,12 +207,7 @@ set_estimators(struct tpe *t, struct tpe_reason *why)
     why->n_rest = mark_rest(t, why->n_good);
     forget(t, why->n_rest);
     tpe_rest_weigh(&t->rest, t->weight, t->options.prior);
-    if (why->n_good + 1 > t->v_room) {
-        free(t->v);
-        t->v = calloc(why->n_good + 1, sizeof *t->v);
-        t->v_room = t->v == NULL ? 0 : why->n_good + 1;
-    }
-    return t->v == NULL ? -1 : 0;
+    return 0;
 }
 
 static bool
@@ -228,6 +221,26 @@ is_twin(const struct tpe *t, const struct place *at)
     return keyset_has(&t->twins, key);
 }
 
+/* Makes candidate c the best one if its score is larger than that of the best
+ * so far, or as large and it is before it.  -1: out of memory. */
+static int
+weigh_up(struct tpe *t, size_t c, size_t *best, double *score)
+{
+    double most = *best == SIZE_MAX ? INFINITY : t->log_good[c] - *score, rest;
+
+    if (is_twin(t, t->at + c * t->n_dims))
+        return 1;
+    rest = tpe_rest_score(&t->rest, t->at + c * t->n_dims, most);
+    if (isnan(rest))
+        return -1;
+    rest = t->log_good[c] - rest;
+    if (*best == SIZE_MAX || rest > *score || (rest == *score && c < *best)) {
+        *best = c;
+        *score = rest;
+    }
+    return 0;
+}
+
 /* Draws and scores candidates; the best goes to x.  0: all were twins. */
 static int
 round_of(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id,
@@ -235,31 +248,30 @@ round_of(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id,
 {
     size_t n = t->options.candidates, d = t->n_dims;
     uint32_t draw = ((t->attempt * ROUNDS) + round) * (uint32_t)n;
-    int found = 0;
+    size_t first = 0, best = SIZE_MAX;
 
     for (size_t c = 0; c < n; c++)
         (round < PRIOR_ROUND ? tpe_good_draw : tpe_good_draw_prior)(
             &t->good, uniform, ctx, id, draw + (uint32_t)c, t->x + c * d,
             t->at + c * d);
-    tpe_good_score(&t->good, t->at, n, t->v, t->log_good);
-    for (size_t c = 0; c < n; c++) {
-        double score;
+    tpe_good_score(&t->good, t->at, n, t->log_good);
+    for (size_t c = 1; c < n; c++)
+        if (t->log_good[c] > t->log_good[first])
+            first = c;
+    /* What is likely to be best goes first: others are then given up early. */
+    for (size_t i = 0; i < n; i++) {
+        size_t c = (first + i) % n;
+        int rc = weigh_up(t, c, &best, &why->score);
 
-        if (is_twin(t, t->at + c * d)) {
-            why->twins++;
-            continue;
-        }
-        score = t->log_good[c] - tpe_rest_score(&t->rest, t->at + c * d);
-        if (isnan(score))
+        if (rc < 0)
             return -1;
-        if (found && !(score > why->score))
-            continue;
-        found = 1;
-        why->score = score;
-        why->candidate = round * n + c;
-        memcpy(x, t->x + c * d, d * sizeof *x);
+        why->twins += (size_t)rc;
     }
-    return found;
+    if (best == SIZE_MAX)
+        return 0;
+    why->candidate = round * n + best;
+    memcpy(x, t->x + best * d, d * sizeof *x);
+    return 1;
 }
 
 int
@@ -305,9 +317,9 @@ tpe_score(struct tpe *t, const double *const *points, size_t n, double *out)
 
         for (size_t c = 0; c < some; c++)
             set_places(t, points[from + c], t->at + c * d);
-        tpe_good_score(&t->good, t->at, some, t->v, out + from);
+        tpe_good_score(&t->good, t->at, some, out + from);
         for (size_t c = 0; c < some; c++)
-            out[from + c] -= tpe_rest_score(&t->rest, t->at + c * d);
+            out[from + c] -= tpe_rest_score(&t->rest, t->at + c * d, INFINITY);
     }
     return 0;
 }

@@ -75,8 +75,7 @@ struct tpe {
     double *weight; /* by slot of rest */
     double *x;      /* the candidates */
     struct place *at;
-    double *log_good, *v;
-    size_t v_room;
+    double *log_good;
 };
 
 /* axes: n_dims, copied.  NULL: out of memory. */
