@@ -106,6 +106,24 @@ play_trials(struct stream *s)
     stream_step(s);
 }
 
+/* Suggestions behind 10,000 imported results. */
+static void
+play_import(struct stream *s)
+{
+    stream_space(s);
+    for (int i = 0; i < 10000; i++)
+        buf_printf(&s->payload,
+                   "%s{\"parameter\":{\"batch_size\":%d,\"hidden_size\":%d,"
+                   "\"lr\":%g,\"momentum\":%g},\"value\":%g}",
+                   i == 0 ? "[" : ",", 16 << i % 4, 128 << i / 4 % 4,
+                   1e-4 * (1 + i * 57 % 997), i * 31 % 1009 / 1009.0,
+                   i * 71 % 1013 / 1013.0);
+    buf_add_char(&s->payload, ']');
+    stream_add(s, "FD");
+    stream_request(s, 30);
+    stream_step(s);
+}
+
 static const struct scenario {
     const char *name;
     void (*play)(struct stream *); /* NULL: replays */
@@ -118,6 +136,8 @@ static const struct scenario {
     {"start", play_start, "random", NULL},
     {"smac", play_asks, "smac", NULL},
     {"gp", play_trials, "gp", NULL},
+    {"tpe", play_asks, "tpe", NULL},
+    {"tpe_import", play_import, "tpe", NULL},
 };
 #define N_SCENARIOS (sizeof scenarios / sizeof *scenarios)
 

@@ -40,7 +40,7 @@ stream_init(struct stream *s)
 {
     *s = (struct stream){0};
     buf_init(&s->bytes, STREAM_MAX);
-    buf_init(&s->payload, 4096);
+    buf_init(&s->payload, STREAM_MAX);
 }
 
 static inline void
