@@ -308,7 +308,7 @@ TEST(smac_leaves_where_trials_fail)
     for (uint64_t id = 0; id < 60; id++) {
         help_ask(s, space, 2, id, x);
         if (x[0] > 0.2)
-            smac_ended(s, id, true);
+            tpe_points_ended(&s->points, id, true);
         else
             CHECK_EQ(smac_tell(s, id, x, false, 1 - x[0], 0), 0);
         failed += id >= 40 && x[0] > 0.2;

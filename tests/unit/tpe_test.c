@@ -47,7 +47,7 @@ best_of(const struct tpe_options *options, const struct space *space,
         value = bowl(x, t->n_dims);
         CHECK(tpe_tell(t, id, x, TPE_FINAL, options->maximize ? -value : value,
                        0) == 0);
-        tpe_ended(t, id, true);
+        tpe_points_ended(&t->points, id, true);
         best = value < best ? value : best;
     }
     tpe_free(t);
@@ -253,8 +253,8 @@ TEST(tpe_places_what_failed_was_stopped_or_has_no_number)
     tpe_tell(t, 1, t->points.x + 2, TPE_FINAL, NAN, 0);
     tpe_tell(t, 2, t->points.x + 4, TPE_FINAL, -INFINITY, 0);
     tpe_tell(t, 3, t->points.x + 6, TPE_FINAL, 5, 0);
-    tpe_ended(t, 4, true);
-    tpe_ended(t, 5, false);
+    tpe_points_ended(&t->points, 4, true);
+    tpe_points_ended(&t->points, 5, false);
     tpe_tell(t, 6, t->points.x + 12, TPE_STOPPED, -50, 7);
     CHECK_EQ(t->points.n_failed, 3);
     CHECK_EQ(t->points.n_done, 1);
@@ -286,7 +286,7 @@ TEST(tpe_makes_do_with_stopped_results)
     for (uint64_t id = 0; id < 30; id++) {
         help_ask(t, space, 2, id, x);
         tpe_tell(t, id, x, TPE_STOPPED, bowl(x, 2), id % 4);
-        tpe_ended(t, id, true);
+        tpe_points_ended(&t->points, id, true);
     }
     CHECK_EQ(t->points.n_stopped, 30);
     tpe_free(t);

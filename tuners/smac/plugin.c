@@ -2,13 +2,11 @@
 /* The tuner `smac`: smac.h behind the plugin interface. */
 #include "smac/smac.h"
 
-#include "grow.h"
 #include "tpe/carry.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_POINTS 1000
 #define CANDIDATES 500
@@ -21,10 +19,8 @@
 struct smac_tuner {
     const struct tp_host *host;
     struct smac_options options;
-    struct smac *smac;   /* NULL before space() */
-    struct carry carry;  /* of its space */
-    uint64_t (*keys)[2]; /* of its points' parameters */
-    size_t keys_room;
+    struct smac *smac; /* NULL before space() */
+    struct carrier carrier;
 };
 
 enum { MODE, CONFIG_DEDUP, STARTUP, RANDOM, TREES, SEED, N_ARGS };
@@ -60,8 +56,7 @@ destroy(void *vself)
     struct smac_tuner *self = vself;
 
     smac_free(self->smac);
-    tpe_carry_fini(&self->carry);
-    free(self->keys);
+    tpe_carrier_fini(&self->carrier);
     free(self);
 }
 
@@ -87,15 +82,13 @@ config(void *vself, const struct tp_value *values, size_t n)
 static struct smac *
 smac_for(const struct smac_tuner *self, const struct tp_space *s)
 {
-    struct axis *axes = calloc(s->n_dims + 1, sizeof *axes);
+    struct axis *axes = tpe_axes_of(s);
     struct smac_options options = self->options;
     struct smac *made = NULL;
     bool is_nested = false;
 
-    for (size_t i = 0; axes != NULL && i < s->n_dims; i++) {
-        axes[i] = tpe_axis_of(TP_DIM(s, i));
-        is_nested = is_nested || axes[i].parent != TP_NO_PARENT;
-    }
+    for (size_t i = 0; i < s->n_dims; i++)
+        is_nested = is_nested || TP_DIM(s, i)->parent != TP_NO_PARENT;
     if (options.random < 0)
         options.random = is_nested ? RANDOM_NESTED : RANDOM_FLAT;
     if (axes != NULL)
@@ -104,77 +97,23 @@ smac_for(const struct smac_tuner *self, const struct tp_space *s)
     return made;
 }
 
-/* The keys of the last points, which are remembered because nothing else tells
- * whether a point means the same in another space. */
-static int
-add_key(struct smac_tuner *self, size_t index, const double *x)
-{
-    while (index >= self->keys_room)
-        if (GROW(self->keys, self->keys_room, self->keys_room) != 0)
-            return -1;
-    if (tp_key(self->host, x, self->keys[index]) != TP_OK)
-        self->keys[index][0] = self->keys[index][1] = 0;
-    return 0;
-}
-
-/* Whether the same parameters exist in the new space: then they are x there. */
-static bool
-project(const struct smac_tuner *self, const struct smac *new_,
-        const struct carry *carry, size_t i, const size_t *from, double *x)
-{
-    const double *old = self->smac->points.x + i * self->smac->n_dims;
-    uint64_t key[2];
-
-    return tpe_carry_point(&self->carry, carry, from, old, x) &&
-           tpe_axis_is_point(new_->axes, new_->n_dims, x) &&
-           tp_key(self->host, x, key) == TP_OK && key[0] == self->keys[i][0] &&
-           key[1] == self->keys[i][1];
-}
-
 /* What is known of parameters that the new space has, too, stays known. */
-static int
-take_over(struct smac_tuner *self, struct smac *new_, const struct carry *carry)
-{
-    const struct points *p = &self->smac->points;
-    size_t *from = calloc(new_->n_dims + 1, sizeof *from);
-    double *x = calloc(new_->n_dims + 1, sizeof *x);
-    int rc = from == NULL || x == NULL ? -1 : 0;
-
-    if (rc == 0)
-        tpe_carry_match(&self->carry, carry, from);
-    for (size_t i = 0; rc == 0 && i < p->n; i++) {
-        const struct point *point = &p->all[i];
-
-        if (point->state == POINT_OPEN || point->state == POINT_GONE ||
-            !project(self, new_, carry, i, from, x))
-            continue;
-        rc = smac_copy(new_, point, x);
-        if (rc == 0) /* never behind what is still to be read */
-            memmove(self->keys[new_->points.n - 1], self->keys[i],
-                    sizeof self->keys[i]);
-    }
-    free(from);
-    free(x);
-    return rc;
-}
-
 static int
 space(void *vself, const struct tp_space *s)
 {
     struct smac_tuner *self = vself;
     struct smac *new_ = smac_for(self, s);
-    struct carry carry = {.space = NULL};
 
-    if (new_ == NULL || tpe_carry_init(&carry, self->host, s) != 0 ||
-        (self->smac != NULL && take_over(self, new_, &carry) != 0)) {
-        tpe_carry_fini(&carry);
+    self->carrier.host = self->host;
+    if (new_ == NULL ||
+        tpe_carrier_move(&self->carrier, s, new_->axes,
+                         self->smac == NULL ? NULL : &self->smac->points,
+                         smac_copy, new_) != 0) {
         smac_free(new_);
         return tp_out_of_memory(self->host);
     }
     smac_free(self->smac);
-    tpe_carry_fini(&self->carry);
     self->smac = new_;
-    self->carry = carry;
     return TP_OK;
 }
 
@@ -240,7 +179,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     struct points *p = &self->smac->points;
     size_t index = id == TP_NO_ID ? p->n : tpe_points_find(p, id);
 
-    if (add_key(self, index, x) != 0 ||
+    if (tpe_carrier_key(&self->carrier, index, x) != 0 ||
         smac_tell(self->smac, id, x, result->how == TP_RESULT_STOPPED,
                   result->value, result->step) != 0)
         return tp_out_of_memory(self->host);
@@ -253,10 +192,11 @@ ended(void *vself, uint64_t id, const double *x, int how)
     struct smac_tuner *self = vself;
     size_t index = tpe_points_find(&self->smac->points, id);
 
-    if (index < self->smac->points.n && add_key(self, index, x) != 0)
+    if (index < self->smac->points.n &&
+        tpe_carrier_key(&self->carrier, index, x) != 0)
         return tp_out_of_memory(self->host);
-    smac_ended(self->smac, id,
-               how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
+    tpe_points_ended(&self->smac->points, id,
+                     how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
     return TP_OK;
 }
 
@@ -274,15 +214,12 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct smac_tuner *self = vself;
-    struct points *p = &self->smac->points;
     const char *why = smac_load(self->smac, source);
 
-    if (why != NULL)
-        return tp_error(self->host, "%s", why);
-    for (size_t i = 0; i < p->n; i++)
-        if (add_key(self, i, p->x + i * p->n_dims) != 0)
-            return tp_out_of_memory(self->host);
-    return TP_OK;
+    if (why == NULL &&
+        tpe_carrier_key_all(&self->carrier, &self->smac->points) != 0)
+        why = "out of memory";
+    return tp_ok_unless(self->host, why);
 }
 
 static const struct tp_tuner tuner = {

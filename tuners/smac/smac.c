@@ -36,7 +36,6 @@ smac_new(const struct smac_options *options, const struct axis *axes,
     if (rc == 0) {
         s->options = *options;
         s->n_dims = n_dims;
-        s->last_id = POINTS_NO_ID;
         tpe_points_init(&s->points, n_dims);
         s->axes = calloc(n_dims + 1, sizeof *axes);
         s->scratch = calloc(SPOTS, 2 * (n_dims + 1) * sizeof(double));
@@ -447,9 +446,8 @@ smac_ask(struct smac *s, smac_bits *bits, void *ctx, uint64_t id, double *x,
     struct dice dice;
     struct spot spot = spot_at(s, 0);
 
-    s->attempt = id == s->last_id ? s->attempt + 1 : 0;
-    s->last_id = id;
-    dice.state = bits(ctx, id, 0, s->attempt);
+    tpe_points_ask(&s->points, id);
+    dice.state = bits(ctx, id, 0, s->points.again);
     *why = (struct smac_reason){.how = SMAC_STARTS};
     if (is_ready(s))
         why->how = dice_uniform(&dice) < s->options.random ? SMAC_RANDOM
@@ -497,10 +495,7 @@ smac_score(struct smac *s, const double *const *points, size_t n, double *out)
 static int
 note(struct smac *s, size_t i)
 {
-    uint64_t key[2];
-
-    tpe_twins_key(tpe_points_at(&s->points, i), s->n_dims, key);
-    return keyset_add(&s->twins, key, NULL) < 0 ? -1 : 0;
+    return tpe_twins_add(&s->twins, tpe_points_at(&s->points, i), s->n_dims);
 }
 
 /* The point of `id`, at x; its index, or -1: out of memory. */
@@ -536,118 +531,42 @@ smac_tell(struct smac *s, uint64_t id, const double *x, bool stopped,
 
     if (point_for(s, id, x, &i) != 0)
         return -1;
-    if (!isfinite(value))
-        tpe_points_set(&s->points, i, POINT_FAILED, 0, 0);
-    else
-        tpe_points_set(&s->points, i, stopped ? POINT_STOPPED : POINT_DONE,
-                       s->options.maximize ? -value : value, step);
+    tpe_points_tell(&s->points, i, stopped,
+                    s->options.maximize ? -value : value, step);
     return 0;
-}
-
-void
-smac_ended(struct smac *s, uint64_t id, bool tried)
-{
-    size_t i = tpe_points_find(&s->points, id);
-
-    if (i < s->points.n && s->points.all[i].state == POINT_OPEN)
-        tpe_points_set(&s->points, i, tried ? POINT_FAILED : POINT_GONE, 0, 0);
 }
 
 int
-smac_copy(struct smac *s, const struct point *point, const double *x)
+smac_copy(void *vs, const struct point *point, const double *x)
 {
-    size_t i = s->points.n;
+    struct smac *s = vs;
 
-    if (tpe_points_add(&s->points, s->axes, point->id, x) != 0 ||
-        note(s, i) != 0)
+    if (tpe_points_copy(&s->points, s->axes, point, x) != 0)
         return -1;
-    tpe_points_set(&s->points, i, point->state, point->loss, point->step);
-    return 0;
+    return note(s, s->points.n - 1);
 }
-
-/* ---- saving ---- */
-
-#define HEAD_MEMBERS 4 /* of 8 bytes, of a point */
 
 void
 smac_save(const struct smac *s, const struct tp_sink *sink)
 {
-    const struct points *p = &s->points;
-
-    tp_put_u64(sink, s->last_id);
-    tp_put_u64(sink, s->attempt);
-    tp_put_u64(sink, p->n);
-    for (size_t i = 0; i < p->n; i++) {
-        tp_put_u64(sink, p->all[i].id);
-        tp_put_u64(sink, (uint64_t)p->all[i].state);
-        tp_put_f64(sink, p->all[i].loss);
-        tp_put_u64(sink, p->all[i].step);
-        tp_put_f64s(sink, p->x + i * p->n_dims, p->n_dims);
-    }
-    tp_put_u64(sink, s->twins.n);
-    for (size_t i = 0; i < s->twins.n; i++)
-        tp_put_u64(sink, s->twins.keys[i][0]);
+    tpe_points_save(&s->points, sink);
+    tpe_twins_save(&s->twins, sink);
 }
 
-static const char *
-load_point(struct smac *s, const struct tp_source *source, double *x)
+/* The places follow by themselves. */
+static int
+load_point(void *vs, const struct point *point, const double *x)
 {
-    uint64_t state, i = s->points.n;
-    struct point point;
+    struct smac *s = vs;
 
-    tp_get_u64(source, &point.id);
-    tp_get_u64(source, &state);
-    tp_get_f64(source, &point.loss);
-    tp_get_u64(source, &point.step);
-    if (tp_get_f64s(source, x, s->n_dims) != TP_OK)
-        return "a point is missing";
-    if (state > POINT_GONE || !isfinite(point.loss) ||
-        !tpe_axis_is_point(s->axes, s->n_dims, x) ||
-        (point.id != POINTS_NO_ID && tpe_points_find(&s->points, point.id) < i))
-        return "a point is damaged";
-    point.state = (enum point_state)state;
-    if (tpe_points_add(&s->points, s->axes, point.id, x) != 0)
-        return "out of memory";
-    tpe_points_set(&s->points, i, point.state, point.loss, point.step);
-    return NULL;
-}
-
-static const char *
-load_twins(struct smac *s, const struct tp_source *source)
-{
-    uint64_t n = 0, key[2] = {0, 0};
-
-    if (tp_get_u64(source, &n) != TP_OK || n > tp_left(source) / sizeof *key)
-        return "the number of places is damaged";
-    while (n-- > 0) {
-        int rc;
-
-        tp_get_u64(source, &key[0]);
-        rc = keyset_add(&s->twins, key, NULL);
-        if (rc != 1)
-            return rc == 0 ? "a place comes twice" : "out of memory";
-    }
-    return NULL;
+    return tpe_points_copy(&s->points, s->axes, point, x);
 }
 
 const char *
 smac_load(struct smac *s, const struct tp_source *source)
 {
-    uint64_t attempt = 0, n = 0;
-    const char *why = NULL;
-    double *x;
+    const char *why =
+        tpe_points_load(&s->points, s->axes, source, load_point, s);
 
-    tp_get_u64(source, &s->last_id);
-    tp_get_u64(source, &attempt);
-    if (tp_get_u64(source, &n) != TP_OK || attempt > UINT32_MAX ||
-        n > tp_left(source) / (8 * (HEAD_MEMBERS + s->n_dims)))
-        return "the number of points is damaged";
-    s->attempt = (uint32_t)attempt;
-    x = calloc(s->n_dims + 1, sizeof *x);
-    if (x == NULL)
-        return "out of memory";
-    while (why == NULL && n-- > 0)
-        why = load_point(s, source, x);
-    free(x);
-    return why == NULL ? load_twins(s, source) : why;
+    return why == NULL ? tpe_twins_load(&s->twins, source) : why;
 }

@@ -49,8 +49,6 @@ struct smac {
     struct axis *axes;
     struct points points;
     struct keyset twins; /* of every point there was */
-    uint64_t last_id;
-    uint32_t attempt; /* how often it was asked for before */
     struct forest forest;
     /* Of one ask. */
     size_t room;     /* in the next, for so many points */
@@ -87,13 +85,8 @@ int smac_open(struct smac *s, uint64_t id, const double *x);
 int smac_tell(struct smac *s, uint64_t id, const double *x, bool stopped,
               double value, uint64_t step);
 
-/* Trial `id` ended, perhaps without a result: `tried` it was a failure, else
- * nothing is known of its point. */
-void smac_ended(struct smac *s, uint64_t id, bool tried);
-
-/* A point as another smac has it, the latest of all; its id is new.  -1: out of
- * memory. */
-int smac_copy(struct smac *s, const struct point *point, const double *x);
+/* As tpe_points_copy(), to a struct smac. */
+int smac_copy(void *s, const struct point *point, const double *x);
 
 /* The points and what became of them, as values in a row; all else follows. */
 void smac_save(const struct smac *s, const struct tp_sink *sink);

@@ -6,6 +6,7 @@
 #include "normal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define LOG_SQRT_2_PI 0x1.d67f1c864beb5p-1
 #define SQRT_12 0x1.bb67ae8584caap+1
@@ -126,6 +127,16 @@ tpe_axis_of(const struct tp_dim *d)
         a.at = d->mu;
     }
     return a;
+}
+
+struct axis *
+tpe_axes_of(const struct tp_space *s)
+{
+    struct axis *axes = calloc(s->n_dims + 1, sizeof *axes);
+
+    for (size_t i = 0; axes != NULL && i < s->n_dims; i++)
+        axes[i] = tpe_axis_of(TP_DIM(s, i));
+    return axes;
 }
 
 static double

@@ -42,6 +42,9 @@ struct place {
 
 struct axis tpe_axis_of(const struct tp_dim *d);
 
+/* Of all dimensions (malloc).  NULL: out of memory. */
+struct axis *tpe_axes_of(const struct tp_space *s);
+
 /* The place of the internal coordinate x, which is not NaN. */
 struct place tpe_axis_place(const struct axis *a, double x);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/carry.h"
 
+#include "grow.h"
 #include "tunepipe/shell.h"
 
 #include <math.h>
@@ -150,4 +151,88 @@ tpe_carry_point(const struct carry *old, const struct carry *new_,
             return false;
     }
     return true;
+}
+
+void
+tpe_carrier_fini(struct carrier *c)
+{
+    tpe_carry_fini(&c->carry);
+    free(c->keys);
+}
+
+int
+tpe_carrier_key(struct carrier *c, size_t index, const double *x)
+{
+    while (index >= c->room)
+        if (GROW(c->keys, c->room, c->room) != 0)
+            return -1;
+    if (tp_key(c->host, x, c->keys[index]) != TP_OK)
+        c->keys[index][0] = c->keys[index][1] = 0;
+    return 0;
+}
+
+int
+tpe_carrier_key_all(struct carrier *c, const struct points *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (tpe_carrier_key(c, i, p->x + i * p->n_dims) != 0)
+            return -1;
+    return 0;
+}
+
+/* Whether the same parameters as point i's exist in the new space: then they
+ * are x there. */
+static bool
+project(const struct carrier *c, const struct carry *new_,
+        const struct axis *axes, const struct points *old, size_t i,
+        const size_t *from, double *x)
+{
+    uint64_t key[2];
+
+    return old->all[i].state != POINT_OPEN && old->all[i].state != POINT_GONE &&
+           tpe_carry_point(&c->carry, new_, from, old->x + i * old->n_dims,
+                           x) &&
+           tpe_axis_is_point(axes, new_->space->n_dims, x) &&
+           tp_key(c->host, x, key) == TP_OK && key[0] == c->keys[i][0] &&
+           key[1] == c->keys[i][1];
+}
+
+static int
+move(struct carrier *c, const struct carry *new_, const struct axis *axes,
+     const struct points *old, tpe_points_copier *copy, void *ctx)
+{
+    size_t n_dims = new_->space->n_dims, n = 0;
+    size_t *from = calloc(n_dims + 1, sizeof *from);
+    double *x = calloc(n_dims + 1, sizeof *x);
+    int rc = from == NULL || x == NULL ? -1 : 0;
+
+    if (rc == 0)
+        tpe_carry_match(&c->carry, new_, from);
+    for (size_t i = 0; rc == 0 && i < old->n; i++) {
+        if (!project(c, new_, axes, old, i, from, x))
+            continue;
+        rc = copy(ctx, &old->all[i], x);
+        /* Never behind what is still to be read. */
+        memmove(c->keys[n++], c->keys[i], sizeof c->keys[i]);
+    }
+    free(from);
+    free(x);
+    return rc;
+}
+
+int
+tpe_carrier_move(struct carrier *c, const struct tp_space *s,
+                 const struct axis *axes, const struct points *old,
+                 tpe_points_copier *copy, void *ctx)
+{
+    struct carry new_;
+
+    if (tpe_carry_init(&new_, c->host, s) != 0 ||
+        (old != NULL && move(c, &new_, axes, old, copy, ctx) != 0)) {
+        tpe_carry_fini(&new_);
+        return -1;
+    }
+    tpe_carry_fini(&c->carry);
+    c->carry = new_;
+    return 0;
 }

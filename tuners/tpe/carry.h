@@ -8,6 +8,7 @@
 #ifndef TUNERS_TPE_CARRY_H
 #define TUNERS_TPE_CARRY_H
 
+#include "tpe/points.h"
 #include "tunepipe/tuner.h"
 
 #include <stdbool.h>
@@ -34,5 +35,28 @@ void tpe_carry_match(const struct carry *old, const struct carry *new_,
  * as far as single parameters tell. */
 bool tpe_carry_point(const struct carry *old, const struct carry *new_,
                      const size_t *from, const double *old_x, double *x);
+
+/* What a tuner needs to carry its points into the next space. */
+struct carrier {
+    const struct tp_host *host;
+    struct carry carry;  /* of its space */
+    uint64_t (*keys)[2]; /* of its points' parameters, by index */
+    size_t room;
+};
+
+void tpe_carrier_fini(struct carrier *c);
+
+/* Point `index` is at x: what its parameters are is remembered, because nothing
+ * else tells whether a point means the same in another space.  -1: out of
+ * memory. */
+int tpe_carrier_key(struct carrier *c, size_t index, const double *x);
+int tpe_carrier_key_all(struct carrier *c, const struct points *p);
+
+/* Into the space s, whose axes are these.  What is known of parameters that it
+ * has, too, goes from `old`, NULL: there is nothing, to `copy`, in order.  -1:
+ * out of memory. */
+int tpe_carrier_move(struct carrier *c, const struct tp_space *s,
+                     const struct axis *axes, const struct points *old,
+                     tpe_points_copier *copy, void *ctx);
 
 #endif

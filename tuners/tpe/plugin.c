@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `tpe`: tpe.h behind the plugin interface. */
-#include "grow.h"
 #include "tpe/carry.h"
 #include "tpe/tpe.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define GOOD_MOST 25 /* without an argument */
 
 struct tpe_tuner {
     const struct tp_host *host;
     struct tpe_options options;
-    struct tpe *tpe;     /* NULL before space() */
-    struct carry carry;  /* of its space */
-    uint64_t (*keys)[2]; /* of its points' parameters */
-    size_t n_keys, keys_room;
+    struct tpe *tpe; /* NULL before space() */
+    struct carrier carrier;
 };
 
 enum {
@@ -68,8 +63,7 @@ destroy(void *vself)
     struct tpe_tuner *self = vself;
 
     tpe_free(self->tpe);
-    tpe_carry_fini(&self->carry);
-    free(self->keys);
+    tpe_carrier_fini(&self->carrier);
     free(self);
 }
 
@@ -110,97 +104,26 @@ config(void *vself, const struct tp_value *values, size_t n)
     return TP_OK;
 }
 
-static struct tpe *
-tpe_for(const struct tpe_tuner *self, const struct tp_space *s)
-{
-    struct axis *axes = calloc(s->n_dims + 1, sizeof *axes);
-    struct tpe *t;
-
-    if (axes == NULL)
-        return NULL;
-    for (size_t i = 0; i < s->n_dims; i++)
-        axes[i] = tpe_axis_of(TP_DIM(s, i));
-    t = tpe_new(&self->options, axes, s->n_dims);
-    free(axes);
-    return t;
-}
-
-/* The keys of the last points, which are remembered because nothing else tells
- * whether a point means the same in another space. */
-static int
-add_key(struct tpe_tuner *self, size_t index, const double *x)
-{
-    while (index >= self->keys_room)
-        if (GROW(self->keys, self->keys_room, self->keys_room) != 0)
-            return -1;
-    if (tp_key(self->host, x, self->keys[index]) != TP_OK)
-        self->keys[index][0] = self->keys[index][1] = 0;
-    if (self->n_keys <= index)
-        self->n_keys = index + 1;
-    return 0;
-}
-
-/* Whether the same parameters exist in the new space: then they are x there. */
-static bool
-project(const struct tpe_tuner *self, const struct tpe *t,
-        const struct carry *new_, size_t i, const size_t *from, double *x)
-{
-    const double *old = self->tpe->points.x + i * self->tpe->n_dims;
-    uint64_t key[2];
-
-    return tpe_carry_point(&self->carry, new_, from, old, x) &&
-           tpe_axis_is_point(t->axes, t->n_dims, x) &&
-           tp_key(self->host, x, key) == TP_OK && key[0] == self->keys[i][0] &&
-           key[1] == self->keys[i][1];
-}
-
 /* What is known of parameters that the new space has, too, stays known. */
-static int
-take_over(struct tpe_tuner *self, struct tpe *t, const struct carry *new_)
-{
-    const struct points *p = &self->tpe->points;
-    size_t *from = calloc(t->n_dims + 1, sizeof *from);
-    double *x = calloc(t->n_dims + 1, sizeof *x);
-    int rc = from == NULL || x == NULL ? -1 : 0;
-
-    if (rc == 0)
-        tpe_carry_match(&self->carry, new_, from);
-    for (size_t i = 0; rc == 0 && i < p->n; i++) {
-        const struct point *point = &p->all[i];
-
-        if (point->state == POINT_OPEN || point->state == POINT_GONE ||
-            !project(self, t, new_, i, from, x))
-            continue;
-        rc = tpe_copy(t, point, x);
-        if (rc == 0) {
-            /* Never behind what is still to be read. */
-            memmove(self->keys[t->points.n - 1], self->keys[i],
-                    sizeof self->keys[i]);
-        }
-    }
-    free(from);
-    free(x);
-    return rc;
-}
-
 static int
 space(void *vself, const struct tp_space *s)
 {
     struct tpe_tuner *self = vself;
-    struct tpe *t = tpe_for(self, s);
-    struct carry carry = {.space = NULL};
+    struct axis *axes = tpe_axes_of(s);
+    struct tpe *t =
+        axes == NULL ? NULL : tpe_new(&self->options, axes, s->n_dims);
 
-    if (t == NULL || tpe_carry_init(&carry, self->host, s) != 0 ||
-        (self->tpe != NULL && take_over(self, t, &carry) != 0)) {
-        tpe_carry_fini(&carry);
+    free(axes);
+    self->carrier.host = self->host;
+    if (t == NULL ||
+        tpe_carrier_move(&self->carrier, s, t->axes,
+                         self->tpe == NULL ? NULL : &self->tpe->points,
+                         tpe_copy, t) != 0) {
         tpe_free(t);
         return tp_out_of_memory(self->host);
     }
     tpe_free(self->tpe);
-    tpe_carry_fini(&self->carry);
     self->tpe = t;
-    self->carry = carry;
-    self->n_keys = t->points.n;
     return TP_OK;
 }
 
@@ -233,12 +156,11 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     struct tpe_tuner *self = vself;
     const struct tp_host *host = self->host;
     struct tpe_reason why;
-    bool again = self->tpe->last_id == id;
+    bool again = self->tpe->points.asked == id;
 
     if (!again && !tpe_is_ready(self->tpe)) {
         tp_sample(host, id, out->x);
-        self->tpe->last_id = id;
-        self->tpe->attempt = 0;
+        tpe_points_ask(&self->tpe->points, id);
         explain(self, NULL);
     } else {
         if (tpe_ask(self->tpe, host->uniform, host->ctx, id, out->x, &why) != 0)
@@ -269,7 +191,7 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     enum tpe_how how =
         result->how == TP_RESULT_STOPPED ? TPE_STOPPED : TPE_FINAL;
 
-    if (add_key(self, index, x) != 0 ||
+    if (tpe_carrier_key(&self->carrier, index, x) != 0 ||
         tpe_tell(self->tpe, id, x, how, result->value, result->step) != 0)
         return tp_out_of_memory(self->host);
     return TP_OK;
@@ -281,9 +203,11 @@ ended(void *vself, uint64_t id, const double *x, int how)
     struct tpe_tuner *self = vself;
     size_t index = tpe_points_find(&self->tpe->points, id);
 
-    if (index < self->tpe->points.n && add_key(self, index, x) != 0)
+    if (index < self->tpe->points.n &&
+        tpe_carrier_key(&self->carrier, index, x) != 0)
         return tp_out_of_memory(self->host);
-    tpe_ended(self->tpe, id, how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
+    tpe_points_ended(&self->tpe->points, id,
+                     how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
     return TP_OK;
 }
 
@@ -301,15 +225,12 @@ static int
 load(void *vself, const struct tp_source *source)
 {
     struct tpe_tuner *self = vself;
-    struct points *p = &self->tpe->points;
     const char *why = tpe_load(self->tpe, source);
 
-    if (why != NULL)
-        return tp_error(self->host, "%s", why);
-    for (size_t i = 0; i < p->n; i++)
-        if (add_key(self, i, p->x + i * p->n_dims) != 0)
-            return tp_out_of_memory(self->host);
-    return TP_OK;
+    if (why == NULL &&
+        tpe_carrier_key_all(&self->carrier, &self->tpe->points) != 0)
+        why = "out of memory";
+    return tp_ok_unless(self->host, why);
 }
 
 static const struct tp_tuner tuner = {

@@ -2,6 +2,7 @@
 #include "tpe/points.h"
 
 #include "grow.h"
+#include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 void
 tpe_points_init(struct points *p, size_t n_dims)
 {
-    *p = (struct points){.n_dims = n_dims};
+    *p = (struct points){.asked = POINTS_NO_ID, .n_dims = n_dims};
 }
 
 void
@@ -22,6 +23,13 @@ tpe_points_fini(struct points *p)
     free(p->ranked);
     free(p->by_id);
     *p = (struct points){.n_dims = p->n_dims};
+}
+
+void
+tpe_points_ask(struct points *p, uint64_t id)
+{
+    p->again = id == p->asked ? p->again + 1 : 0;
+    p->asked = id;
 }
 
 static size_t
@@ -184,4 +192,99 @@ tpe_points_set(struct points *p, size_t i, enum point_state state, double loss,
     count = count_of(p, state);
     if (count != NULL)
         *count += 1;
+}
+
+void
+tpe_points_tell(struct points *p, size_t i, bool stopped, double loss,
+                uint64_t step)
+{
+    if (!isfinite(loss))
+        tpe_points_set(p, i, POINT_FAILED, 0, 0);
+    else
+        tpe_points_set(p, i, stopped ? POINT_STOPPED : POINT_DONE, loss, step);
+}
+
+void
+tpe_points_ended(struct points *p, uint64_t id, bool tried)
+{
+    size_t i = tpe_points_find(p, id);
+
+    if (i < p->n && p->all[i].state == POINT_OPEN)
+        tpe_points_set(p, i, tried ? POINT_FAILED : POINT_GONE, 0, 0);
+}
+
+int
+tpe_points_copy(struct points *p, const struct axis *axes,
+                const struct point *point, const double *x)
+{
+    if (tpe_points_add(p, axes, point->id, x) != 0)
+        return -1;
+    tpe_points_set(p, p->n - 1, point->state, point->loss, point->step);
+    return 0;
+}
+
+#define HEAD_MEMBERS 4 /* of 8 bytes, of a point */
+
+void
+tpe_points_save(const struct points *p, const struct tp_sink *sink)
+{
+    tp_put_u64(sink, p->asked);
+    tp_put_u64(sink, p->again);
+    tp_put_u64(sink, p->n);
+    for (size_t i = 0; i < p->n; i++) {
+        tp_put_u64(sink, p->all[i].id);
+        tp_put_u64(sink, (uint64_t)p->all[i].state);
+        tp_put_f64(sink, p->all[i].loss);
+        tp_put_u64(sink, p->all[i].step);
+        tp_put_f64s(sink, p->x + i * p->n_dims, p->n_dims);
+    }
+}
+
+static const char *
+load_point(const struct points *p, const struct axis *axes,
+           const struct tp_source *source, struct point *point, double *x)
+{
+    uint64_t state;
+
+    tp_get_u64(source, &point->id);
+    tp_get_u64(source, &state);
+    tp_get_f64(source, &point->loss);
+    tp_get_u64(source, &point->step);
+    if (tp_get_f64s(source, x, p->n_dims) != TP_OK)
+        return "a point is missing";
+    if (state > POINT_GONE || !isfinite(point->loss) ||
+        !tpe_axis_is_point(axes, p->n_dims, x) ||
+        (point->id != POINTS_NO_ID && tpe_points_find(p, point->id) < p->n))
+        return "a point is damaged";
+    point->state = (enum point_state)state;
+    return NULL;
+}
+
+const char *
+tpe_points_load(struct points *p, const struct axis *axes,
+                const struct tp_source *source, tpe_points_copier *copy,
+                void *ctx)
+{
+    uint64_t again = 0, n = 0;
+    const char *why = NULL;
+    double *x;
+
+    tp_get_u64(source, &p->asked);
+    tp_get_u64(source, &again);
+    if (tp_get_u64(source, &n) != TP_OK || again > UINT32_MAX ||
+        n > tp_left(source) / (8 * (HEAD_MEMBERS + p->n_dims)))
+        return "the number of points is damaged";
+    p->again = (uint32_t)again;
+    x = calloc(p->n_dims + 1, sizeof *x);
+    if (x == NULL)
+        return "out of memory";
+    while (why == NULL && n-- > 0) {
+        struct point point;
+
+        why = load_point(p, axes, source, &point, x);
+        if (why == NULL && copy(ctx, &point, x) != 0)
+            why = "out of memory";
+    }
+    free(x);
+    return why;
 }

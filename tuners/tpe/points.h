@@ -32,6 +32,9 @@ struct point {
 #define POINTS_NO_ID (~(uint64_t)0)
 
 struct points {
+    uint64_t
+        asked; /* the id that a point was last asked for, POINTS_NO_ID: none */
+    uint32_t again; /* how often it was asked for before */
     size_t n, capacity, n_dims;
     struct point *all; /* in the order in which they came */
     double *x;         /* n_dims a point, internal; NaN: inactive */
@@ -42,8 +45,14 @@ struct points {
     size_t n_ids;
 };
 
+struct tp_sink;
+struct tp_source;
+
 void tpe_points_init(struct points *p, size_t n_dims);
 void tpe_points_fini(struct points *p);
+
+/* A point is asked for. */
+void tpe_points_ask(struct points *p, uint64_t id);
 
 /* The index of the point with that id, or p->n. */
 size_t tpe_points_find(const struct points *p, uint64_t id);
@@ -59,6 +68,30 @@ void tpe_points_move(struct points *p, const struct axis *axes, size_t i,
 /* What became of point i. */
 void tpe_points_set(struct points *p, size_t i, enum point_state state,
                     double loss, uint64_t step);
+
+/* A result came of point i; a loss that is not finite is a failure. */
+void tpe_points_tell(struct points *p, size_t i, bool stopped, double loss,
+                     uint64_t step);
+
+/* Trial `id` ended, perhaps without a result: `tried` it was a failure, else
+ * nothing is known of its point. */
+void tpe_points_ended(struct points *p, uint64_t id, bool tried);
+
+/* A point as others have it, the latest of all; its id is new.  -1: out of
+ * memory. */
+int tpe_points_copy(struct points *p, const struct axis *axes,
+                    const struct point *point, const double *x);
+
+/* What was asked for, the points and what became of them. */
+void tpe_points_save(const struct points *p, const struct tp_sink *sink);
+
+/* The same into p, which has none; each is given to `copy`, which puts it
+ * there.  NULL, or what is wrong. */
+typedef int tpe_points_copier(void *ctx, const struct point *point,
+                              const double *x);
+const char *tpe_points_load(struct points *p, const struct axis *axes,
+                            const struct tp_source *source,
+                            tpe_points_copier *copy, void *ctx);
 
 static inline const double *
 tpe_points_at(const struct points *p, size_t i)

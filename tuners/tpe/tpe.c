@@ -3,7 +3,6 @@
 
 #include "elementary.h"
 #include "tpe/twins.h"
-#include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +36,6 @@ tpe_new(const struct tpe_options *options, const struct axis *axes,
     t->options = *options;
     t->n_dims = n_dims;
     t->repeats = can_repeat(axes, n_dims);
-    t->last_id = POINTS_NO_ID;
     tpe_points_init(&t->points, n_dims);
     t->axes = calloc(n_dims + 1, sizeof *axes);
     t->weight = calloc(most, sizeof *t->weight);
@@ -247,7 +245,7 @@ round_of(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id,
          uint32_t round, double *x, struct tpe_reason *why)
 {
     size_t n = t->options.candidates, d = t->n_dims;
-    uint32_t draw = ((t->attempt * ROUNDS) + round) * (uint32_t)n;
+    uint32_t draw = ((t->points.again * ROUNDS) + round) * (uint32_t)n;
     size_t first = 0, best = SIZE_MAX;
 
     for (size_t c = 0; c < n; c++)
@@ -281,8 +279,7 @@ tpe_ask(struct tpe *t, tpe_uniform *uniform, void *ctx, uint64_t id, double *x,
     int found = 0;
 
     *why = (struct tpe_reason){.n_good = 0};
-    t->attempt = id == t->last_id ? t->attempt + 1 : 0;
-    t->last_id = id;
+    tpe_points_ask(&t->points, id);
     if (set_estimators(t, why) != 0)
         return -1;
     for (uint32_t round = 0; round < ROUNDS && found == 0; round++)
@@ -328,10 +325,9 @@ tpe_score(struct tpe *t, const double *const *points, size_t n, double *out)
 static int
 note(const struct tpe *t, struct keyset *set, size_t i)
 {
-    uint64_t key[2];
-
-    tpe_twins_key(tpe_points_at(&t->points, i), t->n_dims, key);
-    return t->repeats && keyset_add(set, key, NULL) < 0 ? -1 : 0;
+    return t->repeats
+               ? tpe_twins_add(set, tpe_points_at(&t->points, i), t->n_dims)
+               : 0;
 }
 
 /* Point i has coordinates it had not before. */
@@ -380,113 +376,39 @@ tpe_tell(struct tpe *t, uint64_t id, const double *x, enum tpe_how how,
 
     if (point_for(t, id, x, &i) != 0)
         return -1;
-    if (!isfinite(value))
-        tpe_points_set(&t->points, i, POINT_FAILED, 0, 0);
-    else
-        tpe_points_set(&t->points, i,
-                       how == TPE_STOPPED ? POINT_STOPPED : POINT_DONE,
-                       t->options.maximize ? -value : value, step);
+    tpe_points_tell(&t->points, i, how == TPE_STOPPED,
+                    t->options.maximize ? -value : value, step);
     return 0;
-}
-
-void
-tpe_ended(struct tpe *t, uint64_t id, bool tried)
-{
-    size_t i = tpe_points_find(&t->points, id);
-
-    if (i < t->points.n && t->points.all[i].state == POINT_OPEN)
-        tpe_points_set(&t->points, i, tried ? POINT_FAILED : POINT_GONE, 0, 0);
 }
 
 int
-tpe_copy(struct tpe *t, const struct point *point, const double *x)
+tpe_copy(void *vt, const struct point *point, const double *x)
 {
-    size_t i = t->points.n;
+    struct tpe *t = vt;
 
-    if (tpe_points_add(&t->points, t->axes, point->id, x) != 0 ||
-        settle(t, i) != 0)
+    if (tpe_points_copy(&t->points, t->axes, point, x) != 0)
         return -1;
-    tpe_points_set(&t->points, i, point->state, point->loss, point->step);
-    return 0;
+    return settle(t, t->points.n - 1);
 }
-
-#define HEAD_MEMBERS 4 /* of 8 bytes, of a point */
 
 void
 tpe_save(const struct tpe *t, const struct tp_sink *sink)
 {
-    const struct points *p = &t->points;
-
-    tp_put_u64(sink, t->last_id);
-    tp_put_u64(sink, t->attempt);
-    tp_put_u64(sink, p->n);
-    for (size_t i = 0; i < p->n; i++) {
-        tp_put_u64(sink, p->all[i].id);
-        tp_put_u64(sink, (uint64_t)p->all[i].state);
-        tp_put_f64(sink, p->all[i].loss);
-        tp_put_u64(sink, p->all[i].step);
-        tp_put_f64s(sink, p->x + i * p->n_dims, p->n_dims);
-    }
-    tp_put_u64(sink, t->left.n);
-    for (size_t i = 0; i < t->left.n; i++)
-        tp_put_u64(sink, t->left.keys[i][0]);
-}
-
-static const char *
-load_point(struct tpe *t, const struct tp_source *source, double *x)
-{
-    uint64_t state, i = t->points.n;
-    struct point point;
-
-    tp_get_u64(source, &point.id);
-    tp_get_u64(source, &state);
-    tp_get_f64(source, &point.loss);
-    tp_get_u64(source, &point.step);
-    if (tp_get_f64s(source, x, t->n_dims) != TP_OK)
-        return "a point is missing";
-    if (state > POINT_GONE || !isfinite(point.loss) ||
-        !tpe_axis_is_point(t->axes, t->n_dims, x) ||
-        (point.id != POINTS_NO_ID && tpe_points_find(&t->points, point.id) < i))
-        return "a point is damaged";
-    point.state = (enum point_state)state;
-    return tpe_copy(t, &point, x) == 0 ? NULL : "out of memory";
-}
-
-static const char *
-load_left(struct tpe *t, const struct tp_source *source)
-{
-    uint64_t n = 0, key[2] = {0, 0};
-
-    if (tp_get_u64(source, &n) != TP_OK || n > tp_left(source) / sizeof *key ||
-        (n > 0 && !t->repeats))
-        return "the number of places that were left is damaged";
-    while (n-- > 0) {
-        tp_get_u64(source, &key[0]);
-        if (keyset_add(&t->left, key, NULL) < 0 ||
-            keyset_add(&t->twins, key, NULL) < 0)
-            return "out of memory";
-    }
-    return NULL;
+    tpe_points_save(&t->points, sink);
+    tpe_twins_save(&t->left, sink);
 }
 
 const char *
 tpe_load(struct tpe *t, const struct tp_source *source)
 {
-    uint64_t attempt = 0, n = 0;
-    const char *why = NULL;
-    double *x;
+    const char *why = tpe_points_load(&t->points, t->axes, source, tpe_copy, t);
 
-    tp_get_u64(source, &t->last_id);
-    tp_get_u64(source, &attempt);
-    if (tp_get_u64(source, &n) != TP_OK || attempt > UINT32_MAX ||
-        n > tp_left(source) / (8 * (HEAD_MEMBERS + t->n_dims)))
-        return "the number of points is damaged";
-    t->attempt = (uint32_t)attempt;
-    x = calloc(t->n_dims + 1, sizeof *x);
-    if (x == NULL)
-        return "out of memory";
-    while (why == NULL && n-- > 0)
-        why = load_point(t, source, x);
-    free(x);
-    return why == NULL ? load_left(t, source) : why;
+    if (why == NULL)
+        why = tpe_twins_load(&t->left, source);
+    if (why == NULL && t->left.n > 0 && !t->repeats)
+        why = "places were left where none can be tried again";
+    for (size_t i = 0; why == NULL && i < t->left.n; i++)
+        if (keyset_add(&t->twins, t->left.keys[i], NULL) < 0)
+            why = "out of memory";
+    return why;
 }

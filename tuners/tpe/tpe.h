@@ -67,8 +67,6 @@ struct tpe {
     struct keyset twins; /* of every point there was */
     struct keyset left;  /* of them, of points that were moved from there */
     bool repeats;        /* no dimension makes every point another */
-    uint64_t last_id;
-    uint32_t attempt; /* how often it was asked for before */
     /* Of one ask. */
     uint32_t *chosen; /* the good points */
     size_t chosen_room;
@@ -105,13 +103,8 @@ int tpe_open(struct tpe *t, uint64_t id, const double *x);
 int tpe_tell(struct tpe *t, uint64_t id, const double *x, enum tpe_how how,
              double value, uint64_t step);
 
-/* Trial `id` ended, perhaps without a result: `tried` it was a failure, else
- * nothing is known of its point. */
-void tpe_ended(struct tpe *t, uint64_t id, bool tried);
-
-/* A point as another tpe has it, the latest of all; its id is new.  -1: out of
- * memory. */
-int tpe_copy(struct tpe *t, const struct point *point, const double *x);
+/* As tpe_points_copy(), to a struct tpe. */
+int tpe_copy(void *t, const struct point *point, const double *x);
 
 /* What the rank-th of n results, the oldest being 0, weighs: NNI's linear
  * forgetting. */

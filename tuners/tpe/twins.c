@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tpe/twins.h"
 
+#include "tunepipe/shell.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -43,4 +45,39 @@ tpe_twins_key_of_places(const struct place *at, size_t n, uint64_t key[2])
         h = add(h, i, at[i].at);
     key[0] = h;
     key[1] = 0;
+}
+
+int
+tpe_twins_add(struct keyset *twins, const double *at, size_t n)
+{
+    uint64_t key[2];
+
+    tpe_twins_key(at, n, key);
+    return keyset_add(twins, key, NULL) < 0 ? -1 : 0;
+}
+
+void
+tpe_twins_save(const struct keyset *twins, const struct tp_sink *sink)
+{
+    tp_put_u64(sink, twins->n);
+    for (size_t i = 0; i < twins->n; i++)
+        tp_put_u64(sink, twins->keys[i][0]);
+}
+
+const char *
+tpe_twins_load(struct keyset *twins, const struct tp_source *source)
+{
+    uint64_t n = 0, key[2] = {0, 0};
+
+    if (tp_get_u64(source, &n) != TP_OK || n > tp_left(source) / sizeof *key)
+        return "the number of places is damaged";
+    while (n-- > 0) {
+        int rc;
+
+        tp_get_u64(source, &key[0]);
+        rc = keyset_add(twins, key, NULL);
+        if (rc != 1)
+            return rc == 0 ? "a place comes twice" : "out of memory";
+    }
+    return NULL;
 }
