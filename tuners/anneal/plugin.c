@@ -206,10 +206,10 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
         anneal_unpend(self->anneal, id);
     else if (is_new(self, x) < 0)
         return tp_out_of_memory(self->host);
-    if (anneal_tell(self->anneal, id == TP_NO_ID ? ANNEAL_NO_ID : id,
-                    as_tried(self, x), as_reported(self, result->value)) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(
+        self->host,
+        anneal_tell(self->anneal, id == TP_NO_ID ? ANNEAL_NO_ID : id,
+                    as_tried(self, x), as_reported(self, result->value)));
 }
 
 static int

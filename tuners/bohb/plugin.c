@@ -349,9 +349,8 @@ score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct shell *self = vself;
 
-    if (model_score(self->model, points, n, out) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(self->host,
+                           model_score(self->model, points, n, out));
 }
 
 static int

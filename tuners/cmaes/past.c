@@ -2,20 +2,21 @@
 /* DESIGN
  *
  * The model learns from the best results and from the newest, so that its
- * cost is bounded.  Values count as they are up to BEND times as far from the
- * best as the median is, logarithmically beyond: one bad result must not make
- * all the others alike.  Failures say where trials fail, and nothing of values.
+ * cost is bounded.  Values count as they are up to LABELS_BEND times as far
+ * from the best as the median is, logarithmically beyond: one bad result must
+ * not make all the others alike.  Failures say where trials fail, and nothing
+ * of values.
  */
 #include "cmaes/cmaes.h"
 
 #include "cmaes/axis.h"
+#include "cmaes/labels.h"
 #include "elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BEND 3.0
 #define PROGRESS 0.01
 #define WINDOW 512 /* newest results that are looked through */
 
@@ -147,29 +148,6 @@ choose(const struct cmaes_past *past, struct row *rows)
     return n;
 }
 
-static double
-bend(double far)
-{
-    return far < BEND ? far : BEND * (1 + num_log(far / BEND));
-}
-
-static void
-standardise(double *y, size_t n)
-{
-    double sum = 0, squares = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += y[i];
-    sum /= (double)n;
-    for (size_t i = 0; i < n; i++) {
-        y[i] -= sum;
-        squares += y[i] * y[i];
-    }
-    squares = num_sqrt(squares / (double)n);
-    for (size_t i = 0; i < n && squares > 0; i++)
-        y[i] /= squares;
-}
-
 /* Values as the model sees them: mean 0, variance 1.  -1: differences are
  * beyond the doubles. */
 static int
@@ -185,9 +163,9 @@ scale(const struct row *rows, size_t n, double *y)
 
         if (!isfinite(far))
             return -1;
-        y[i] = bend(far);
+        y[i] = labels_bend(far);
     }
-    standardise(y, n);
+    labels_standardise(y, n);
     return 0;
 }
 

@@ -142,10 +142,9 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     enum cmaes_class class =
         result->how == TP_RESULT_STOPPED ? CMAES_CENSORED : CMAES_FINAL;
 
-    if (cmaes_tell(self->search, id == TP_NO_ID ? CMAES_NO_ID : id, x, class,
-                   value) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(
+        self->host, cmaes_tell(self->search, id == TP_NO_ID ? CMAES_NO_ID : id,
+                               x, class, value));
 }
 
 /* One that succeeded may still have its result to come. */
@@ -168,9 +167,8 @@ score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct cmaes_tuner *self = vself;
 
-    if (cmaes_score(self->search, points, n, out) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(self->host,
+                           cmaes_score(self->search, points, n, out));
 }
 
 static int

@@ -20,6 +20,7 @@
  * follow. */
 #include "gp/gp.h"
 
+#include "cmaes/labels.h"
 #include "elementary.h"
 #include "grow.h"
 #include "keyset/saved.h"
@@ -41,9 +42,8 @@
 #define LABEL_NOISE (-5)  /* logarithm */
 #define CAUTION 16.0 /* power of the probability that a trial does not fail */
 #define FAR 100.0    /* ranges away from the middle */
-#define BEND 3.0
-#define GROWTH 16 /* length scales follow when so much of n is new */
-#define STEPS 6   /* of the length scales, each time */
+#define GROWTH 16    /* length scales follow when so much of n is new */
+#define STEPS 6      /* of the length scales, each time */
 #define LOG_SQRT_2PI 0.9189385332046727
 
 #define DRAWN 160
@@ -348,29 +348,6 @@ choose(const struct gp *g, size_t *rows, double *sorted)
     return n;
 }
 
-static double
-bend(double far)
-{
-    return far < BEND ? far : BEND * (1 + num_log(far / BEND));
-}
-
-static void
-standardise(double *y, size_t n)
-{
-    double sum = 0, squares = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += y[i];
-    sum /= (double)n;
-    for (size_t i = 0; i < n; i++) {
-        y[i] -= sum;
-        squares += y[i] * y[i];
-    }
-    squares = num_sqrt(squares / (double)n);
-    for (size_t i = 0; i < n && squares > 0; i++)
-        y[i] /= squares;
-}
-
 /* Values as the process sees them.  A trial that was stopped is none of the
  * better half. -1: differences are beyond the doubles. */
 static int
@@ -398,9 +375,9 @@ scale(const struct gp *g, const struct gp_model *m, double *y, double *sorted)
         v = (v - best) / (middle > best ? middle - best : 1);
         if (!isfinite(v))
             return -1;
-        y[i] = bend(v);
+        y[i] = labels_bend(v);
     }
-    standardise(y, m->n_rows);
+    labels_standardise(y, m->n_rows);
     return 0;
 }
 

@@ -132,9 +132,9 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     enum gp_class class =
         result->how == TP_RESULT_STOPPED ? GP_STOPPED : GP_FINAL;
 
-    if (gp_tell(self->gp, id == TP_NO_ID ? GP_NO_ID : id, x, class, value) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(
+        self->host,
+        gp_tell(self->gp, id == TP_NO_ID ? GP_NO_ID : id, x, class, value));
 }
 
 static int
@@ -143,10 +143,9 @@ ended(void *vself, uint64_t id, const double *x, int how)
     struct gp_tuner *self = vself;
     bool counts = how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED;
 
-    if (gp_lost(self->gp, id, x, counts,
-                how == TP_ENDED_FAILED ? GP_FAILED : GP_STOPPED) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(
+        self->host, gp_lost(self->gp, id, x, counts,
+                            how == TP_ENDED_FAILED ? GP_FAILED : GP_STOPPED));
 }
 
 static int
@@ -154,9 +153,7 @@ score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct gp_tuner *self = vself;
 
-    if (gp_score(self->gp, points, n, out) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(self->host, gp_score(self->gp, points, n, out));
 }
 
 static int

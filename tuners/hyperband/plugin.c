@@ -148,9 +148,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
     struct shell *self = vself;
 
     (void)how;
-    if (bands_ended(self->bands, id, x) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(self->host, bands_ended(self->bands, id, x));
 }
 
 static int

@@ -118,10 +118,10 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct shell *self = vself;
 
-    if (aging_tell(self->population, id == TP_NO_ID ? AGING_NO_ID : id, x,
-                   as_reported(self, result->value)) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(self->host,
+                           aging_tell(self->population,
+                                      id == TP_NO_ID ? AGING_NO_ID : id, x,
+                                      as_reported(self, result->value)));
 }
 
 static int

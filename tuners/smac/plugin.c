@@ -104,11 +104,9 @@ space(void *vself, const struct tp_space *s)
     struct smac_tuner *self = vself;
     struct smac *new_ = smac_for(self, s);
 
-    self->carrier.host = self->host;
     if (new_ == NULL ||
-        tpe_carrier_move(&self->carrier, s, new_->axes,
-                         self->smac == NULL ? NULL : &self->smac->points,
-                         smac_copy, new_) != 0) {
+        tpe_carrier_move(&self->carrier, self->host, s, new_->axes,
+                         &new_->points, smac_copy, new_) != 0) {
         smac_free(new_);
         return tp_out_of_memory(self->host);
     }
@@ -157,9 +155,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     if (!tpe_axis_is_point(self->smac->axes, self->smac->n_dims, out->x))
         tp_sample(host, id, out->x); /* a range too wide for coordinates */
     explain(self, &why);
-    if (smac_open(self->smac, id, out->x) != 0)
-        return tp_out_of_memory(host);
-    return TP_OK;
+    return tp_ok_or_memory(host, smac_open(self->smac, id, out->x));
 }
 
 static int
@@ -167,19 +163,15 @@ score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct smac_tuner *self = vself;
 
-    if (smac_score(self->smac, points, n, out) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(self->host, smac_score(self->smac, points, n, out));
 }
 
 static int
 tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct smac_tuner *self = vself;
-    struct points *p = &self->smac->points;
-    size_t index = id == TP_NO_ID ? p->n : tpe_points_find(p, id);
 
-    if (tpe_carrier_key(&self->carrier, index, x) != 0 ||
+    if (tpe_carrier_tell(&self->carrier, id, x) != 0 ||
         smac_tell(self->smac, id, x, result->how == TP_RESULT_STOPPED,
                   result->value, result->step) != 0)
         return tp_out_of_memory(self->host);
@@ -190,14 +182,9 @@ static int
 ended(void *vself, uint64_t id, const double *x, int how)
 {
     struct smac_tuner *self = vself;
-    size_t index = tpe_points_find(&self->smac->points, id);
 
-    if (index < self->smac->points.n &&
-        tpe_carrier_key(&self->carrier, index, x) != 0)
-        return tp_out_of_memory(self->host);
-    tpe_points_ended(&self->smac->points, id,
-                     how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
-    return TP_OK;
+    return tp_ok_or_memory(self->host,
+                           tpe_carrier_ended(&self->carrier, id, x, how));
 }
 
 static int
@@ -216,8 +203,7 @@ load(void *vself, const struct tp_source *source)
     struct smac_tuner *self = vself;
     const char *why = smac_load(self->smac, source);
 
-    if (why == NULL &&
-        tpe_carrier_key_all(&self->carrier, &self->smac->points) != 0)
+    if (why == NULL && tpe_carrier_load(&self->carrier) != 0)
         why = "out of memory";
     return tp_ok_unless(self->host, why);
 }

@@ -172,11 +172,31 @@ tpe_carrier_key(struct carrier *c, size_t index, const double *x)
 }
 
 int
-tpe_carrier_key_all(struct carrier *c, const struct points *p)
+tpe_carrier_tell(struct carrier *c, uint64_t id, const double *x)
 {
+    return tpe_carrier_key(c, tpe_points_find(c->points, id), x);
+}
+
+int
+tpe_carrier_load(struct carrier *c)
+{
+    const struct points *p = c->points;
+
     for (size_t i = 0; i < p->n; i++)
         if (tpe_carrier_key(c, i, p->x + i * p->n_dims) != 0)
             return -1;
+    return 0;
+}
+
+int
+tpe_carrier_ended(struct carrier *c, uint64_t id, const double *x, int how)
+{
+    size_t i = tpe_points_find(c->points, id);
+
+    if (i < c->points->n && tpe_carrier_key(c, i, x) != 0)
+        return -1;
+    tpe_points_ended(c->points, id,
+                     how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
     return 0;
 }
 
@@ -184,14 +204,13 @@ tpe_carrier_key_all(struct carrier *c, const struct points *p)
  * are x there. */
 static bool
 project(const struct carrier *c, const struct carry *new_,
-        const struct axis *axes, const struct points *old, size_t i,
-        const size_t *from, double *x)
+        const struct axis *axes, size_t i, const size_t *from, double *x)
 {
+    const struct points *p = c->points;
     uint64_t key[2];
 
-    return old->all[i].state != POINT_OPEN && old->all[i].state != POINT_GONE &&
-           tpe_carry_point(&c->carry, new_, from, old->x + i * old->n_dims,
-                           x) &&
+    return p->all[i].state != POINT_OPEN && p->all[i].state != POINT_GONE &&
+           tpe_carry_point(&c->carry, new_, from, p->x + i * p->n_dims, x) &&
            tpe_axis_is_point(axes, new_->space->n_dims, x) &&
            tp_key(c->host, x, key) == TP_OK && key[0] == c->keys[i][0] &&
            key[1] == c->keys[i][1];
@@ -199,7 +218,7 @@ project(const struct carrier *c, const struct carry *new_,
 
 static int
 move(struct carrier *c, const struct carry *new_, const struct axis *axes,
-     const struct points *old, tpe_points_copier *copy, void *ctx)
+     tpe_points_copier *copy, void *ctx)
 {
     size_t n_dims = new_->space->n_dims, n = 0;
     size_t *from = calloc(n_dims + 1, sizeof *from);
@@ -208,10 +227,10 @@ move(struct carrier *c, const struct carry *new_, const struct axis *axes,
 
     if (rc == 0)
         tpe_carry_match(&c->carry, new_, from);
-    for (size_t i = 0; rc == 0 && i < old->n; i++) {
-        if (!project(c, new_, axes, old, i, from, x))
+    for (size_t i = 0; rc == 0 && i < c->points->n; i++) {
+        if (!project(c, new_, axes, i, from, x))
             continue;
-        rc = copy(ctx, &old->all[i], x);
+        rc = copy(ctx, &c->points->all[i], x);
         /* Never behind what is still to be read. */
         memmove(c->keys[n++], c->keys[i], sizeof c->keys[i]);
     }
@@ -221,18 +240,20 @@ move(struct carrier *c, const struct carry *new_, const struct axis *axes,
 }
 
 int
-tpe_carrier_move(struct carrier *c, const struct tp_space *s,
-                 const struct axis *axes, const struct points *old,
-                 tpe_points_copier *copy, void *ctx)
+tpe_carrier_move(struct carrier *c, const struct tp_host *host,
+                 const struct tp_space *s, const struct axis *axes,
+                 struct points *to, tpe_points_copier *copy, void *ctx)
 {
     struct carry new_;
 
-    if (tpe_carry_init(&new_, c->host, s) != 0 ||
-        (old != NULL && move(c, &new_, axes, old, copy, ctx) != 0)) {
+    c->host = host;
+    if (tpe_carry_init(&new_, host, s) != 0 ||
+        (c->points != NULL && move(c, &new_, axes, copy, ctx) != 0)) {
         tpe_carry_fini(&new_);
         return -1;
     }
     tpe_carry_fini(&c->carry);
     c->carry = new_;
+    c->points = to;
     return 0;
 }

@@ -39,24 +39,29 @@ bool tpe_carry_point(const struct carry *old, const struct carry *new_,
 /* What a tuner needs to carry its points into the next space. */
 struct carrier {
     const struct tp_host *host;
-    struct carry carry;  /* of its space */
-    uint64_t (*keys)[2]; /* of its points' parameters, by index */
+    struct points *points; /* NULL before the first space */
+    struct carry carry;    /* of its space */
+    uint64_t (*keys)[2];   /* of its points' parameters, by index */
     size_t room;
 };
 
 void tpe_carrier_fini(struct carrier *c);
 
-/* Point `index` is at x: what its parameters are is remembered, because nothing
- * else tells whether a point means the same in another space.  -1: out of
- * memory. */
+/* Remembers what the parameters of point `index` are, or of that of `id`, which
+ * may be a new one, or of all: nothing else tells whether a point means the
+ * same in another space.  -1: out of memory. */
 int tpe_carrier_key(struct carrier *c, size_t index, const double *x);
-int tpe_carrier_key_all(struct carrier *c, const struct points *p);
+int tpe_carrier_tell(struct carrier *c, uint64_t id, const double *x);
+int tpe_carrier_load(struct carrier *c);
 
-/* Into the space s, whose axes are these.  What is known of parameters that it
- * has, too, goes from `old`, NULL: there is nothing, to `copy`, in order.  -1:
- * out of memory. */
-int tpe_carrier_move(struct carrier *c, const struct tp_space *s,
-                     const struct axis *axes, const struct points *old,
-                     tpe_points_copier *copy, void *ctx);
+/* As tuners are told of the end of a trial, which its point is told. */
+int tpe_carrier_ended(struct carrier *c, uint64_t id, const double *x, int how);
+
+/* Into the space s, with axes.  What is known of parameters that it has, too,
+ * goes to `copy`, in order, which puts it to the points `to`.  -1: out of
+ * memory. */
+int tpe_carrier_move(struct carrier *c, const struct tp_host *host,
+                     const struct tp_space *s, const struct axis *axes,
+                     struct points *to, tpe_points_copier *copy, void *ctx);
 
 #endif

@@ -114,11 +114,8 @@ space(void *vself, const struct tp_space *s)
         axes == NULL ? NULL : tpe_new(&self->options, axes, s->n_dims);
 
     free(axes);
-    self->carrier.host = self->host;
-    if (t == NULL ||
-        tpe_carrier_move(&self->carrier, s, t->axes,
-                         self->tpe == NULL ? NULL : &self->tpe->points,
-                         tpe_copy, t) != 0) {
+    if (t == NULL || tpe_carrier_move(&self->carrier, self->host, s, t->axes,
+                                      &t->points, tpe_copy, t) != 0) {
         tpe_free(t);
         return tp_out_of_memory(self->host);
     }
@@ -167,9 +164,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
             return tp_out_of_memory(self->host);
         explain(self, &why);
     }
-    if (tpe_open(self->tpe, id, out->x) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(self->host, tpe_open(self->tpe, id, out->x));
 }
 
 static int
@@ -177,21 +172,17 @@ score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct tpe_tuner *self = vself;
 
-    if (tpe_score(self->tpe, points, n, out) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(self->host, tpe_score(self->tpe, points, n, out));
 }
 
 static int
 tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct tpe_tuner *self = vself;
-    struct points *p = &self->tpe->points;
-    size_t index = id == TP_NO_ID ? p->n : tpe_points_find(p, id);
     enum tpe_how how =
         result->how == TP_RESULT_STOPPED ? TPE_STOPPED : TPE_FINAL;
 
-    if (tpe_carrier_key(&self->carrier, index, x) != 0 ||
+    if (tpe_carrier_tell(&self->carrier, id, x) != 0 ||
         tpe_tell(self->tpe, id, x, how, result->value, result->step) != 0)
         return tp_out_of_memory(self->host);
     return TP_OK;
@@ -201,14 +192,9 @@ static int
 ended(void *vself, uint64_t id, const double *x, int how)
 {
     struct tpe_tuner *self = vself;
-    size_t index = tpe_points_find(&self->tpe->points, id);
 
-    if (index < self->tpe->points.n &&
-        tpe_carrier_key(&self->carrier, index, x) != 0)
-        return tp_out_of_memory(self->host);
-    tpe_points_ended(&self->tpe->points, id,
-                     how == TP_ENDED_FAILED || how == TP_ENDED_STOPPED);
-    return TP_OK;
+    return tp_ok_or_memory(self->host,
+                           tpe_carrier_ended(&self->carrier, id, x, how));
 }
 
 static int
@@ -227,8 +213,7 @@ load(void *vself, const struct tp_source *source)
     struct tpe_tuner *self = vself;
     const char *why = tpe_load(self->tpe, source);
 
-    if (why == NULL &&
-        tpe_carrier_key_all(&self->carrier, &self->tpe->points) != 0)
+    if (why == NULL && tpe_carrier_load(&self->carrier) != 0)
         why = "out of memory";
     return tp_ok_unless(self->host, why);
 }

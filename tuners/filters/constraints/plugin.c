@@ -101,9 +101,8 @@ space(void *vself, const struct tp_next *next, const struct tp_space *space_)
 static int
 give_out(struct constraints *self, const double *x)
 {
-    if (known_add(&self->known, x, self->rules.space->n_dims) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    return tp_ok_or_memory(
+        self->host, known_add(&self->known, x, self->rules.space->n_dims));
 }
 
 /* What is violated, and how; only if someone wants to know. */

@@ -152,6 +152,13 @@ tp_out_of_memory(const struct tp_host *host)
     return tp_error(host, "out of memory");
 }
 
+/* TP_OK when rc is 0; else says that there is no memory and is TP_ERR. */
+static __inline__ int
+tp_ok_or_memory(const struct tp_host *host, int rc)
+{
+    return rc == 0 ? TP_OK : tp_out_of_memory(host);
+}
+
 /* TP_OK when `wrong` is NULL; else says what is wrong and is TP_ERR: for
  * functions of an algorithm, which knows no host, that return such a text. */
 static __inline__ int
