@@ -44,8 +44,9 @@ free_kernels(struct good *g)
     free(g->log_weight);
     free(g->v);
     free(g->scratch);
+    free(g->spare);
     g->capacity = g->n = g->used = 0;
-    g->of = g->slot = NULL;
+    g->of = g->slot = g->spare = NULL;
     g->weight = g->log_weight = g->v = g->scratch = NULL;
 }
 
@@ -62,19 +63,17 @@ make_dim(const struct axis *a, size_t n, struct good_dim *dim)
 {
     double *all = calloc(n * 7, sizeof *all);
 
-    *dim = (struct good_dim){
-        .at = all,
-        .s = all + n,
-        .low = all + n * 2,
-        .inside = all + n * 3,
-        .log_inside = all + n * 4,
-        .h = all + n * 5,
-        .c = all + n * 6,
-    };
+    *dim = (struct good_dim){.at = all};
     if (all == NULL)
-        *dim = (struct good_dim){.at = NULL};
-    if (all == NULL || !has_cells(a) || n > CELLS_MOST)
-        return all == NULL ? -1 : 0;
+        return -1;
+    dim->s = all + n;
+    dim->low = all + n * 2;
+    dim->inside = all + n * 3;
+    dim->log_inside = all + n * 4;
+    dim->h = all + n * 5;
+    dim->c = all + n * 6;
+    if (!has_cells(a) || n > CELLS_MOST)
+        return 0;
     dim->rows = calloc((size_t)a->n, sizeof *dim->rows);
     dim->n_columns = dim->rows == NULL ? 0 : (size_t)a->n;
     return dim->rows == NULL ? -1 : 0;
@@ -97,9 +96,11 @@ make_room(struct good *g, size_t n)
     g->weight = calloc(n + 1, sizeof *g->weight);
     g->log_weight = calloc(n + 1, sizeof *g->log_weight);
     g->v = calloc(n + 1, sizeof *g->v);
-    g->scratch = calloc(n * 4 + 1, sizeof *g->scratch);
+    g->scratch = calloc(n * 3 + 1, sizeof *g->scratch);
+    g->spare = calloc(n * 2, sizeof *g->spare);
     if (g->of == NULL || g->slot == NULL || g->weight == NULL ||
-        g->log_weight == NULL || g->v == NULL || g->scratch == NULL)
+        g->log_weight == NULL || g->v == NULL || g->scratch == NULL ||
+        g->spare == NULL)
         return -1;
     g->capacity = n;
     return 0;
@@ -225,7 +226,7 @@ set_dimension(struct good *g, const struct points *p, size_t d, bool same_n)
 static void
 set_slots(struct good *g, const uint32_t *of, size_t n)
 {
-    uint32_t *old = (uint32_t *)g->scratch, *is_free = old + g->capacity;
+    uint32_t *old = g->spare, *is_free = old + g->capacity;
     size_t next = 0, was = g->n;
 
     for (size_t i = 0; i < g->used; i++)
@@ -365,7 +366,7 @@ fill_row(const struct good *g, const struct good_dim *dim, struct place p,
          double prior, double *row)
 {
     double *low = g->scratch, *high = low + g->capacity;
-    uint32_t *which = (uint32_t *)(high + g->capacity);
+    uint32_t *which = g->spare;
     size_t n = 0;
 
     for (size_t i = 0; i < g->used; i++) {
@@ -418,7 +419,7 @@ add_cell(struct good *g, size_t d, struct place p, double prior)
     double *row = row_of(g, &g->axes[d], dim, p.at);
 
     if (row == NULL) {
-        row = g->scratch + g->capacity * 3;
+        row = g->scratch + g->capacity * 2;
         for (size_t i = 0; i <= g->capacity; i++)
             row[i] = NAN;
     }

@@ -42,6 +42,7 @@ struct good {
         *slot; /* a slot's point; the slot of the best, the next ... */
     double *weight, *log_weight; /* n + 1: the prior's is the last; sum 1 */
     double *v, *scratch;
+    uint32_t *spare;
 };
 
 int tpe_good_init(struct good *g, const struct axis *axes, size_t n_dims);
