@@ -220,7 +220,8 @@ is_twin(const struct tpe *t, const struct place *at)
 }
 
 /* Makes candidate c the best one if its score is larger than that of the best
- * so far, or as large and it is before it.  -1: out of memory. */
+ * so far, or as large and it is before it.  1: it is a twin; -1: out of memory.
+ */
 static int
 weigh_up(struct tpe *t, size_t c, size_t *best, double *score)
 {
