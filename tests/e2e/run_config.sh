@@ -116,7 +116,7 @@ no_tuner() {
         -e '/^searchSpace:/s/1]/1, 0.001]/' e.yml
     run 0 && has out 'best 0' && has out '(minimize, as the assessor says)' &&
         "$T" explain "$dir" 2 > why && has why 'tuner auto: by cmaes' &&
-        "$T" explain "$dir" 16 > why && has why 'tuner auto: by tpe' &&
+        "$T" explain "$dir" 17 > why && has why 'tuner auto: by gp' &&
         "$T" replay "$dir" --verify
 }
 check "without a tuner it is auto, with the assessor's optimize_mode" no_tuner
