@@ -85,8 +85,8 @@ int tpe_points_copy(struct points *p, const struct axis *axes,
 /* What was asked for, the points and what became of them. */
 void tpe_points_save(const struct points *p, const struct tp_sink *sink);
 
-/* The same into p, which has none; each is given to `copy`, which puts it
- * there.  NULL, or what is wrong. */
+/* Reads what tpe_points_save() wrote into p, which has no points; each is given
+ * to `copy`, which puts it there.  NULL, or what is wrong. */
 typedef int tpe_points_copier(void *ctx, const struct point *point,
                               const double *x);
 const char *tpe_points_load(struct points *p, const struct axis *axes,

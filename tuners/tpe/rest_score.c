@@ -114,7 +114,7 @@ add_term(const struct rest *r, const struct rest_term *t, size_t from,
         add_nested(v, at, dim->inside + from, t);
 }
 
-/* The same width for every kernel: what only the candidate decides. */
+/* Of kernels that have one width: what the candidate alone decides. */
 static void
 set_gaussian(const struct rest_dim *dim, struct place p, struct rest_term *t)
 {
