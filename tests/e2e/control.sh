@@ -146,7 +146,9 @@ limits_are_kept() {
     let_go 00000 1 && let_go 00001 2 && begun 00002 &&
         until_status '"done": 2' &&
         says 0 '2/3 done, 1 running; 2 at a time' status "$dir" &&
-        let_go 00002 3 && ended 0 && count 3 succeeded && replays
+        let_go 00002 3 && ended 0 && count 3 succeeded && replays &&
+        "$T" log "$dir" > said && has said 'PL{"trials": 1}' &&
+        has said 'PL{"trials": 3}'
 }
 check "changes hold for a manager that goes on" limits_are_kept
 

@@ -77,7 +77,7 @@ TEST(auto_plan_shares_where_trials_fail_or_parameters_are_many)
     plan_result(&p, PLAN_CMAES, NAN);
     CHECK(plan_models(&p));
     CHECK_EQ(share(&p, PLAN_GP, 100), 80);
-    CHECK_EQ(share(&p, PLAN_CMAES, PLAN_MODELLED) >= PLAN_MODELLED / 5, 1);
+    CHECK(share(&p, PLAN_CMAES, PLAN_MODELLED) < PLAN_MODELLED);
     CHECK_EQ(share(&p, PLAN_CMAES, 100), 100); /* alone again */
     begin(&p, 16, TP_DIM_LOG);
     CHECK(plan_models(&p));
