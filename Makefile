@@ -304,8 +304,8 @@ $(B)/tests/tools/%: tests/tools/%.c $(B)/libtunepipe.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) $(TOOL_FLAGS) \
 	    -o $@ $< $(B)/libtunepipe.a $(TOOL_LIBS) $(PKG_LIBS) -ldl -lm
-$(B)/tests/tools/farfs: TOOL_FLAGS := $(shell $(PKG_CONFIG) --cflags $(FUSE))
-$(B)/tests/tools/farfs: TOOL_LIBS := $(shell $(PKG_CONFIG) --libs $(FUSE))
+$(B)/tests/tools/farfs: TOOL_FLAGS := $(if $(FUSE),$(shell $(PKG_CONFIG) --cflags $(FUSE)))
+$(B)/tests/tools/farfs: TOOL_LIBS := $(if $(FUSE),$(shell $(PKG_CONFIG) --libs $(FUSE)))
 TORTURE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard tests/torture/*.c))
 $(B)/tests/torture/run: $(TORTURE_OBJ) $(ALG_OBJ) $(B)/libtunepipe.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -ldl -lm

@@ -1141,7 +1141,7 @@ make_root(struct agent *a, struct err *err)
     free(programs);
     return a->bundle == NULL || a->root == NULL
                ? err_set(err, ERR_MEMORY, "out of memory")
-               : file_make_folder(a->root, err);
+               : folder_make_roomy(a->root, err);
 }
 
 /* A folder of nobody else, on this machine's own disk. */

@@ -265,7 +265,7 @@ fork_folder_copy(const char *from, const char *to, uint64_t at,
 {
     char *trials = file_join(to, FOLDER_TRIALS);
     int rc = trials == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                            : file_make_folder(trials, err);
+                            : folder_make_roomy(trials, err);
 
     free(trials);
     if (rc != 0 || copy_part(from, to, FOLDER_CONFIG, err) != 0 ||

@@ -305,6 +305,24 @@ folder_bytes(const char *path)
     return sum;
 }
 
+int
+folder_make_roomy(const char *path, struct err *err)
+{
+    int fd, flags;
+
+    if (file_make_folder(path, err) != 0)
+        return -1;
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 &&
+        (flags & FS_TOPDIR_FL) == 0) {
+        flags |= FS_TOPDIR_FL;
+        ioctl(fd, FS_IOC_SETFLAGS, &flags); /* others have no such flag */
+    }
+    if (fd >= 0)
+        close(fd);
+    return 0;
+}
+
 bool
 folder_is_empty(const char *path)
 {

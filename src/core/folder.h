@@ -9,6 +9,12 @@
 
 struct err;
 
+/* Makes the folder, as file_make_folder() does, for thousands of folders that
+ * come and go in it: ext4 then spreads them over the disk, since it looks at
+ * each inode that was freed near by within the last minutes before it gives
+ * one out. */
+int folder_make_roomy(const char *path, struct err *err);
+
 /* Copies a file, a folder with what is in it or a symbolic link to `to`, which
  * must not exist; contents are shared where the file system can.  On failure
  * what was copied stays. */

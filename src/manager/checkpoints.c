@@ -336,7 +336,7 @@ checkpoints_open(struct checkpoints *c, const char *experiment_folder,
     c->folder = file_join(experiment_folder, TRIAL_CHECKPOINTS);
     if (c->folder == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
-    if (file_make_folder(c->folder, err) != 0)
+    if (folder_make_roomy(c->folder, err) != 0)
         return -1;
     if (trash_open(&c->trash, c->folder, err) != 0)
         return -1;

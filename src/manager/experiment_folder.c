@@ -316,7 +316,7 @@ make_trials(const struct experiment_folder *f, struct err *err)
 {
     char *path = file_join(f->path, FOLDER_TRIALS);
     int rc = path == NULL ? err_set(err, ERR_MEMORY, "out of memory")
-                          : file_make_folder(path, err);
+                          : folder_make_roomy(path, err);
 
     free(path);
     return rc;

@@ -68,3 +68,16 @@ TEST(folder_that_is_empty)
     CHECK_EQ(file_write("e/.hidden", "", 0, NULL), 0);
     CHECK(!folder_is_empty("e"));
 }
+
+TEST(folder_that_is_roomy)
+{
+    struct err err = {0};
+
+    CHECK_EQ(folder_make_roomy("deep/roomy", &err), 0);
+    CHECK(folder_is_empty("deep/roomy"));
+    CHECK_EQ(file_write("deep/roomy/file", "", 0, NULL), 0);
+    CHECK_EQ(folder_make_roomy("deep/roomy", &err), 0); /* it is there */
+    CHECK(!folder_is_empty("deep/roomy"));
+    CHECK_EQ(folder_make_roomy("", &err), -1);
+    CHECK_HAS(err.text, "not a usable path");
+}
