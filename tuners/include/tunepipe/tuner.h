@@ -3,13 +3,14 @@
  *
  * Life of a tuner object:
  *
- *   create -> config -> space -> load?
+ *   create -> config -> objectives? -> space -> load?
  *          -> (ask | metric | tell | ended | space | plan | save | score)*
  *          -> destroy
  *
  *   call     when                           how often
  *   create   first                          once
  *   config   right after create             once
+ *   objectives  before the first space      at most once
  *   space    before the first ask, tell     again whenever the user changes
  *            and ended                      the search space
  *   load     right after the first space    at most once
@@ -87,10 +88,13 @@ enum tp_from {
 /* An intermediate result. */
 struct tp_metric {
     uint64_t _struct_size;
-    double value;     /* as reported; may be NaN or infinite */
-    uint64_t step;    /* 0-based, over all that the trial went on from: its
-                         first is where its checkpoint was saved */
-    uint64_t attempt; /* 0 first; one started again reports steps again */
+    double value;         /* as reported; may be NaN or infinite */
+    uint64_t step;        /* 0-based, over all that the trial went on from: its
+                             first is where its checkpoint was saved */
+    uint64_t attempt;     /* 0 first; one started again reports steps again */
+    const double *values; /* as in struct tp_result */
+    size_t n_values;
+    double violation;
 };
 
 /* How a result came about. */
@@ -103,10 +107,41 @@ enum tp_result_how {
 
 struct tp_result {
     uint64_t _struct_size;
-    int how;       /* enum tp_result_how */
-    double value;  /* as reported; may be NaN or infinite */
-    uint64_t step; /* STOPPED: the 0-based step of value; else 0 */
+    int how;              /* enum tp_result_how */
+    double value;         /* as reported; may be NaN or infinite */
+    uint64_t step;        /* STOPPED: the 0-based step of value; else 0 */
+    const double *values; /* of the objectives, in their order, as reported; may
+                             be NaN or infinite; until the call returns.  NULL:
+                             the experiment has no objectives, or this trial
+                             was stopped before it had told of all */
+    size_t n_values;      /* as many as there are objectives; 0: NULL */
+    double violation; /* 0: within all limits on results; else how far beyond,
+                         the sum over the limits of |value - bound| /
+                         max(1, |bound|); may be infinite */
 };
+
+/* One of the values that the search is for. */
+struct tp_objective {
+    const char *name;
+    int maximize;     /* 1: higher is better; 0: lower */
+    double reference; /* the worst value that still counts for the hypervolume;
+                         NaN: none is given */
+};
+
+/* What the results of the experiment are judged by. */
+struct tp_objectives {
+    uint64_t _struct_size;
+    size_t n;              /* 1 to 8 */
+    size_t objective_size; /* bytes from one struct tp_objective to the next */
+    const struct tp_objective *objectives;
+    size_t n_limits; /* on results; 0: every violation is 0 */
+};
+
+/* The i-th objective, whatever size the host's struct tp_objective has. */
+#define TP_OBJECTIVE(of, i)                                         \
+    ((const struct tp_objective *)(const void *)((const char *)(of) \
+                                                     ->objectives + \
+                                                 (i) * (of)->objective_size))
 
 /* How a trial ended. */
 enum tp_ended_how {
@@ -192,6 +227,15 @@ struct tp_tuner {
      * the manager tells it and whenever it changes; a manager need not.  What
      * it says counts from there on; save writes what of it is needed. */
     int (*plan)(void *self, const struct tp_plan *plan);
+
+    /* Default: the tuner takes one value.  `value` of results and metrics is
+     * then what the experiment's `scalarize` makes of several: less is better
+     * where the arguments say minimize, and beyond a limit is worse than all
+     * within.  Not called where the experiment names no objectives.  A tuner
+     * that has it goes by `values` and `violation`, not by `value`.  `of` and
+     * all it points to stay until destroy() has returned.  TP_OK, or TP_ERR
+     * after host->error(): it cannot take so many. */
+    int (*objectives)(void *self, const struct tp_objectives *of);
 
     /* New members go here, at the end, and may be NULL. */
 };

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* objectives.h - what results are judged by when that is more than one number:
+ * named values, each with a direction, and limits on named values.
+ *
+ * Written as one JSON object, which the option --objectives and the log's head
+ * hold, and of which `resultConstraints` and `scalarize` may be missing:
+ *
+ *   {"objectives": [{"name": "accuracy", "direction": "maximize",
+ *                    "reference": 0.5, "goal": 0.95}, ...],
+ *    "resultConstraints": ["latency_ms <= 20", ...],
+ *    "scalarize": {"method": "chebyshev", "weights": {"accuracy": 2}}}
+ *
+ * A trial's value is an object, {"accuracy": 0.93, "latency_ms": 12}; a bare
+ * number is its value `default`, NNI's name of the one result there is.
+ * Immutable once read; one owner; any thread may read it. */
+#ifndef OBJECTIVES_OBJECTIVES_H
+#define OBJECTIVES_OBJECTIVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct json_writer;
+struct jval;
+
+#define OBJECTIVES_MAX 8
+#define OBJECTIVES_LIMITS_MAX 16
+/* Values that a result is read into: those of the objectives, in their order,
+ * then those that only limits name, in the order of the limits. */
+#define OBJECTIVES_VALUES_MAX (OBJECTIVES_MAX + OBJECTIVES_LIMITS_MAX)
+
+struct objective {
+    char *name; /* of a value, as trials report it */
+    bool maximize;
+    double reference; /* the worst value that still counts for the hypervolume;
+                         NaN: none */
+    double goal;      /* the search may end when one trial within all limits
+                         reaches that of each objective that has one; NaN */
+};
+
+struct objective_limit {
+    size_t value; /* index of the value that it limits */
+    bool at_most; /* "<=", else ">=" */
+    double bound;
+    char *text; /* as written */
+};
+
+/* How several values become one for a tuner that takes one alone. */
+enum scalarize {
+    SCALARIZE_CHEBYSHEV,    /* augmented Chebyshev, the default */
+    SCALARIZE_WEIGHTS,      /* a weighted sum */
+    SCALARIZE_LEXICOGRAPHIC /* the first one counts; the next where it ties */
+};
+
+struct objectives {
+    struct objective *items;
+    size_t n; /* 1..OBJECTIVES_MAX */
+    struct objective_limit *limits;
+    size_t n_limits;
+    char **names; /* n_values of them: of the objectives, then of the others */
+    size_t n_values;
+    enum scalarize how;
+    double weights[OBJECTIVES_MAX]; /* finite, not negative, not all 0 */
+};
+
+/* What one result says of each value. */
+struct objective_values {
+    double values[OBJECTIVES_VALUES_MAX]; /* n_values of them, as reported; may
+                                             be infinite or NaN */
+    double violation;                     /* objectives_violation() */
+};
+
+/* NULL on failure: err (ERR_INPUT) names the key path, the value, what was
+ * expected. */
+struct objectives *objectives_read(const char *json, struct err *err);
+void objectives_free(struct objectives *o);
+
+/* Adds the object above, in one spelling whatever the one it was read from. */
+void objectives_write(const struct objectives *o, struct json_writer *w);
+
+/* Reads a reported value.  -1: err says which value is missing, or is no
+ * number, and what the report has instead. */
+int objectives_take(const struct objectives *o, struct jval reported,
+                    struct objective_values *out, struct err *err);
+
+/* How far these values are beyond the limits: 0 within all; else the sum, over
+ * the limits that do not hold, of |value - bound| / max(1, |bound|); infinite
+ * where one is NaN. */
+double objectives_violation(const struct objectives *o, const double *values);
+
+/* The value of an objective with the sign that makes less better. */
+double objectives_cost(const struct objectives *o, size_t i, double value);
+
+/* Whether one result is better than the other in no objective worse, in one
+ * better; within all limits goes before beyond one, nearer before farther; a
+ * NaN is worse than all numbers. */
+bool objectives_dominates(const struct objectives *o,
+                          const struct objective_values *a,
+                          const struct objective_values *b);
+
+/* Whether all goals are reached, of which there is one at least. */
+bool objectives_reached(const struct objectives *o,
+                        const struct objective_values *values);
+
+#endif
