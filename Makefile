@@ -124,7 +124,8 @@ MODULE_SO  := $(if $(filter-out 0,$(WEBSOCKET)),$(B)/lib/websocket.so) \
               $(if $(filter-out 0,$(SQLITE)),$(B)/lib/sqlite.so)
 
 # New files are found, never listed.
-MODULES := core log numerics pack space plugin check config nni dispatcher \
+MODULES := core log numerics objectives pack space plugin check config nni \
+           dispatcher \
            history replay supervisor control client manager trial bridge \
            store import report cli runner agent \
            $(patsubst src/%,%,$(patsubst %/,%,$(wildcard src/runner/*/)))

@@ -25,12 +25,14 @@ struct jval;
 
 #define OBJECTIVES_MAX 8
 #define OBJECTIVES_LIMITS_MAX 16
+#define OBJECTIVES_NAME_MAX 64 /* bytes, without control characters and "=<>" \
+                                */
 /* Values that a result is read into: those of the objectives, in their order,
  * then those that only limits name, in the order of the limits. */
 #define OBJECTIVES_VALUES_MAX (OBJECTIVES_MAX + OBJECTIVES_LIMITS_MAX)
 
 struct objective {
-    char *name; /* of a value, as trials report it */
+    const char *name; /* of a value, as trials report it; names[i] */
     bool maximize;
     double reference; /* the worst value that still counts for the hypervolume;
                          NaN: none */
@@ -42,7 +44,7 @@ struct objective_limit {
     size_t value; /* index of the value that it limits */
     bool at_most; /* "<=", else ">=" */
     double bound;
-    char *text; /* as written */
+    char *text; /* "latency_ms <= 20", in one spelling */
 };
 
 /* How several values become one for a tuner that takes one alone. */
@@ -77,9 +79,12 @@ void objectives_free(struct objectives *o);
 
 /* Adds the object above, in one spelling whatever the one it was read from. */
 void objectives_write(const struct objectives *o, struct json_writer *w);
+/* It as a text, to be freed; NULL: out of memory. */
+char *objectives_text(const struct objectives *o);
 
-/* Reads a reported value.  -1: err says which value is missing, or is no
- * number, and what the report has instead. */
+/* Reads a reported value, or a text that holds one as JSON, as NNI's clients
+ * send it.  A boolean is 1 or 0; a text is no number.  -1: err says which value
+ * is missing, or is no number, and what the report has instead. */
 int objectives_take(const struct objectives *o, struct jval reported,
                     struct objective_values *out, struct err *err);
 
