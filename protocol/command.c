@@ -373,10 +373,13 @@ command_free(struct command *cmd)
         break;
     case PAYLOAD_END:
         parameter_clear(&cmd->end.parameter);
+        free(cmd->end.values);
+        break;
+    case PAYLOAD_METRIC:
+        free(cmd->metric.values);
         break;
     case PAYLOAD_NOTHING:
     case PAYLOAD_COUNT:
-    case PAYLOAD_METRIC:
     case PAYLOAD_PLAN:
     case PAYLOAD_OUTWARD:
         break;
@@ -582,6 +585,25 @@ copy_text(const char *text, char **tail)
     return to;
 }
 
+/* Gives the end a copy of its own of the values that its marks point into. */
+static int
+copy_values(struct trial_end *end)
+{
+    struct mark *marks[] = {&end->latest, &end->lowest, &end->highest};
+    const double *from = end->values;
+
+    if (from == NULL)
+        return 0;
+    end->values = malloc(2 * end->n_values * sizeof *from);
+    if (end->values == NULL)
+        return -1;
+    memcpy(end->values, from, 2 * end->n_values * sizeof *from);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (marks[i]->values != NULL)
+            marks[i]->values = end->values + (marks[i]->values - from);
+    return 0;
+}
+
 struct command *
 command_split_end(const struct command *cmd)
 {
@@ -598,7 +620,9 @@ command_split_end(const struct command *cmd)
     half->end = *end;
     half->end.job = copy_text(end->job, &tail);
     half->end.hint.label = copy_text(end->hint.label, &tail);
-    if (parameter_copy(&half->end.parameter, &end->parameter) == 0)
+    half->end.parameter.label = NULL;
+    if (copy_values(&half->end) == 0 &&
+        parameter_copy(&half->end.parameter, &end->parameter) == 0)
         return half;
     command_free(half);
     return NULL;
@@ -694,6 +718,9 @@ read_value(const struct scan_token *t, struct metric *m, struct err *err)
         m->problem = GOT "nothing";
         return 0;
     }
+    m->text = t->text;
+    m->text_len = t->len;
+    m->text_escaped = t->escaped;
     if (!t->escaped) {
         m->has_value = read_text(t->text, t->len, &m->value, &m->problem);
         return 0;
@@ -729,6 +756,35 @@ metric_read_value(struct jval value, double *out, const char **problem)
         return true;
     }
     return jval_number(value, out);
+}
+
+struct json *
+metric_parse(const struct metric *m, struct err *err)
+{
+    const struct scan_token t = {.type = SCAN_STRING,
+                                 .text = m->text,
+                                 .len = m->text_len,
+                                 .escaped = true};
+    struct json *doc = NULL;
+    char shown[QUOTE_MAX];
+    struct buf text;
+
+    if (m->text == NULL) {
+        err_set(err, ERR_INPUT, "no value");
+        return NULL;
+    }
+    buf_init(&text, m->text_len);
+    if (m->text_escaped)
+        scan_unescape(&t, &text);
+    else
+        buf_add(&text, m->text, m->text_len);
+    if (buf_check(&text, "value", err) == 0)
+        doc = json_parse(buf_text(&text), text.len, JSON_NAN, err);
+    if (doc == NULL && err->code != ERR_MEMORY)
+        err_set(err, ERR_INPUT, "the value is %s, expected JSON",
+                quote_bytes(shown, m->text, m->text_len));
+    buf_fini(&text);
+    return doc;
 }
 
 static int

@@ -72,6 +72,17 @@ struct metric {
     const char *problem; /* static text */
     const char *shown; /* what stands in the place of a number, in quotes; NULL:
                           nothing */
+    /* The value as the frame has it, for metric_parse(); borrowed from the
+     * frame.  NULL: it has none. */
+    const char *text;
+    size_t text_len;
+    bool text_escaped;
+    /* Stamped by the router, where the experiment names objectives: their
+     * values in their order, then those that only limits name; owned by the
+     * command.  NULL: the metric lacks one. */
+    double *values;
+    size_t n_values;
+    double violation; /* of limits; 0: within all */
 };
 
 enum end_event {
@@ -87,6 +98,8 @@ enum end_event {
 struct mark {
     double value;
     uint64_t step;
+    const double *values; /* as in struct metric; NULL: no objectives */
+    double violation;     /* as in struct metric */
 };
 
 struct trial_end {
@@ -105,6 +118,9 @@ struct trial_end {
     size_t living;                 /* other trials that are known to run */
     bool has_marks;                /* the trial has reported a number */
     struct mark latest, lowest, highest;
+    double *values;  /* owned by the command: what `values` of the marks point
+                        into */
+    size_t n_values; /* of each mark */
 };
 
 /* A trial and the parameters that it runs, as the router knows them. */
@@ -186,6 +202,11 @@ void parameter_clear(struct parameter_id *p);
  * boolean (1, 0), an object with such a `default`, or a string that holds one
  * of these as JSON.  False: *problem (static text) says what it is instead. */
 bool metric_read_value(struct jval value, double *out, const char **problem);
+
+/* The value of a metric whose frame is still there, to be freed; of a string,
+ * what it holds as JSON.  NULL: err says that there is none, or that it is no
+ * JSON. */
+struct json *metric_parse(const struct metric *m, struct err *err);
 
 /* What a TR says; the functions append payloads of outbound commands to
  * `out`. */

@@ -397,8 +397,10 @@ take_back(struct calls *c, const char *callback, double *lent, const double *x)
 void
 calls_tell(struct calls *c, uint64_t id, const double *x, int how, double value)
 {
-    struct tp_result result = {sizeof result, how, value,
-                               how == TP_RESULT_STOPPED ? 4 : 0};
+    struct tp_result result = {._struct_size = sizeof result,
+                               .how = how,
+                               .value = value,
+                               .step = how == TP_RESULT_STOPPED ? 4 : 0};
     double *lent = lend(c, x);
     int rc;
 

@@ -209,7 +209,7 @@ unended(struct run *r, bool newest)
 static void
 report(struct run *r, struct point *p, double value)
 {
-    struct tp_metric metric = {sizeof metric, value, 0, 0};
+    struct tp_metric metric = {._struct_size = sizeof metric, .value = value};
 
     if (p == NULL || r->c.setup->plugin->tuner.metric == NULL)
         return;

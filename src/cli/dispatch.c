@@ -19,6 +19,7 @@
 #include "log/log.h"
 #include "nni/names.h"
 #include "nni/pyclass.h"
+#include "objectives/objectives.h"
 #include "plugin/paths.h"
 #include "replay/resumption.h"
 
@@ -49,7 +50,8 @@ struct filters {
 struct dispatch_words {
     unsigned tuner_line, assessor_line; /* in the configuration; 0: not there */
     const char *config, *tuner, *tuner_args, *assessor, *assessor_args;
-    const char *direction; /* NULL: not given */
+    const char *direction;                       /* NULL: not given */
+    const char *objectives, *assessor_objective; /* NULL: not given */
     const char *seed_text, *early_stopped, *on_error, *ask_error, *folder,
         *sync_text, *old_text, *plugin_path, *connect, *listen, *digits_text;
     /* The algorithm of the configuration, where it is a Python class; its
@@ -68,7 +70,7 @@ struct dispatch_words {
     struct option_list skips;
 };
 
-#define DISPATCH_N_OPTIONS 30
+#define DISPATCH_N_OPTIONS 32
 
 static void filters_fini(struct filters *f);
 
@@ -344,6 +346,8 @@ static const struct option dispatch_options[DISPATCH_N_OPTIONS] = {
     {"extensions", OPTION_FLAG, OF(extensions), NULL},
     {"nni", OPTION_FLAG, OF(nni), NULL},
     {"direction", OPTION_TEXT, OF(direction), "minimize|maximize"},
+    {"objectives", OPTION_TEXT, OF(objectives), "JSON"},
+    {"assessor-objective", OPTION_TEXT, OF(assessor_objective), "NAME"},
     {"early-stopped", OPTION_TEXT, OF(early_stopped), "ignore|latest|best"},
     {"on-error", OPTION_TEXT, OF(on_error), "skip|fail"},
     {"ask-error", OPTION_TEXT, OF(ask_error), "refuse|prior"},
@@ -373,6 +377,8 @@ check_resume(const struct dispatch_words *w, struct err *err)
         {"assessor-args", w->assessor_args != NULL},
         {"seed", w->seed_text != NULL},
         {"direction", w->direction != NULL},
+        {"objectives", w->objectives != NULL},
+        {"assessor-objective", w->assessor_objective != NULL},
         {"early-stopped", w->early_stopped != NULL},
         {"on-error", w->on_error != NULL},
         {"ask-error", w->ask_error != NULL},
@@ -445,6 +451,26 @@ parse_log_words(struct dispatch_words *w, struct err *err)
     return 0;
 }
 
+/* Refuses what goes with objectives as little as they do without. */
+static int
+check_objectives(const struct dispatch_words *w, struct err *err)
+{
+    if (w->objectives == NULL && w->assessor_objective != NULL)
+        return err_set(err, ERR_USAGE,
+                       "--assessor-objective: only with --objectives");
+    if (w->objectives == NULL)
+        return 0;
+    if (w->nni)
+        return err_set(err, ERR_USAGE,
+                       "--objectives: not with --nni, whose managers know one "
+                       "number a result");
+    if (w->direction != NULL)
+        return err_set(err, ERR_USAGE,
+                       "--direction: not with --objectives, of which each has "
+                       "its own");
+    return 0;
+}
+
 /* Reads the command line; *w has the defaults.  -1: err (ERR_USAGE) says which
  * word is wrong. */
 static int
@@ -478,6 +504,8 @@ dispatch_words_read(struct dispatch_words *w, int argc, char **argv,
         return err_set(err, ERR_USAGE,
                        "--direction: expected minimize or maximize, got '%s'",
                        w->direction);
+    if (check_objectives(w, err) != 0)
+        return -1;
     w->has_seed = w->seed_text != NULL;
     if (w->has_seed &&
         (!number_parse_u64(w->seed_text, strlen(w->seed_text), &w->seed) ||
@@ -616,6 +644,14 @@ static const char help[] =
     "                          filters are given it as their optimize_mode;\n"
     "                          without it, what --config says, which then has\n"
     "                          to say it\n"
+    "  --objectives JSON       what results are judged by where that is more\n"
+    "                          than one number, and limits on them:\n"
+    "                          {\"objectives\": [{\"name\": \"accuracy\",\n"
+    "                          \"direction\": \"maximize\"}, ...]}, see\n"
+    "                          tunepipe-dispatch(1)\n"
+    "  --assessor-objective NAME\n"
+    "                          the one that the assessor judges; without it,\n"
+    "                          what is made of all\n"
     "  --early-stopped ignore|latest|best\n"
     "                          what the tuner is told of a trial that was\n"
     "                          stopped early (default latest)\n"
@@ -809,6 +845,8 @@ set_direction(const struct dispatch_words *w, const struct experiment *x,
 {
     const char *word = w->direction;
 
+    if (w->objectives != NULL)
+        return 0; /* each has its own */
     if (x != NULL) {
         if (word == NULL && strcmp(x->mode_from, EXPERIMENT_MODE_KEY) == 0)
             word = experiment_direction(x);
@@ -820,6 +858,30 @@ set_direction(const struct dispatch_words *w, const struct experiment *x,
             word = experiment_direction(x);
     }
     return word == NULL ? 0 : policy_set_direction(p, word, err);
+}
+
+/* Reads what results are judged by, to be freed; NULL with err clear: nothing
+ * is given. */
+static struct json *
+parse_objectives(const struct dispatch_words *w, struct err *err)
+{
+    struct json *doc;
+    struct objectives *o = NULL;
+
+    if (w->objectives == NULL)
+        return NULL;
+    doc = json_parse(w->objectives, strlen(w->objectives), JSON_UNIQUE, err);
+    if (doc != NULL)
+        o = objectives_from(json_root(doc), err);
+    if (o == NULL) {
+        json_free(doc);
+        doc = NULL;
+        err_place(err, "--objectives");
+        if (err->code == ERR_INPUT)
+            err->code = ERR_USAGE;
+    }
+    objectives_free(o);
+    return doc;
 }
 
 /* Names and arguments of NNI's tuners as they are under NNI's managers, but for
@@ -845,7 +907,7 @@ translate_tuner(const struct dispatch_words *w, struct json **args,
 
 static int
 begin_session(struct dispatch_words *w, const struct experiment *x,
-              struct session_setup *session, struct json *args[2],
+              struct session_setup *session, struct json *args[3],
               struct filters *filters, const struct log *log, struct err *err)
 {
     if (w->unbegun)
@@ -862,6 +924,12 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
         filters_read(filters, &w->filters, x, session, err) != 0 ||
         choose_seed(w, log, err) != 0)
         return -1;
+    args[2] = parse_objectives(w, err);
+    if (args[2] == NULL && w->objectives != NULL)
+        return -1;
+    if (args[2] != NULL)
+        session->objectives = json_root(args[2]);
+    session->assessor_objective = w->assessor_objective;
     session->tuner_args = json_root(args[0]);
     session->assessor_args = json_root(args[1]);
     session->seed = w->seed;
@@ -891,7 +959,7 @@ run_with(struct dispatch_words *w, const struct experiment *x,
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
     struct filters filters = {{NULL}, {NULL}};
     struct resumption resumption = {0};
-    struct json *args[2] = {NULL, NULL};
+    struct json *args[3] = {NULL}; /* the tuner's, the assessor's; objectives */
     char *checkpoints = checkpoint_folder(w->folder);
     int rc = -1, status;
 
@@ -909,8 +977,8 @@ run_with(struct dispatch_words *w, const struct experiment *x,
     plugin_paths_free(paths);
     filters_fini(&filters);
     free(checkpoints);
-    json_free(args[0]);
-    json_free(args[1]);
+    for (size_t i = 0; i < sizeof args / sizeof *args; i++)
+        json_free(args[i]);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "core/pack.h"
 #include "dispatcher/explainer.h"
 #include "dispatcher/side.h"
+#include "objectives/objectives.h"
 #include "plugin/tuner.h"
 #include "space/space.h"
 #include "tunepipe/tuner.h"
@@ -307,10 +308,14 @@ advice_report(struct advice *a, uint64_t id, const double *x,
 {
     const struct metric *m = &cmd->metric;
     struct advised *o = find_suggestion(a, id);
-    struct tp_metric metric = {._struct_size = sizeof metric,
-                               .value = m->value,
-                               .step = m->base + m->sequence,
-                               .attempt = m->attempt};
+    struct tp_metric metric = {
+        ._struct_size = sizeof metric,
+        .value = m->value,
+        .step = m->base + m->sequence,
+        .attempt = m->attempt,
+        .values = m->values,
+        .n_values = m->values != NULL ? a->side->policy->objectives->n : 0,
+        .violation = m->violation};
     struct judgement j = {
         .cause = cmd->arrival, .job = m->job, .step = metric.step};
     struct tp_verdict verdict;

@@ -239,9 +239,13 @@ start_program(struct companion *c, struct err *err)
 {
     const struct proxy_setup *setup = proxy_setup(c->proxy);
 
+    const struct program_told told = {.seed = setup->seed,
+                                      .direction = c->host->direction,
+                                      .objectives = c->host->objectives};
+
     c->heard = true;
-    return program_start(&c->program, setup->argv, c->host->folder, setup->seed,
-                         c->host->direction, c->host->max_payload, err);
+    return program_start(&c->program, setup->argv, c->host->folder, &told,
+                         c->host->max_payload, err);
 }
 
 /* Starts the program anew.  That it did not start becomes an input behind those

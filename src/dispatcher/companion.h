@@ -27,13 +27,14 @@ struct side;
 
 /* What the loop lends its companions. */
 struct companion_host {
-    uint64_t *arrivals;    /* the number of the last input */
-    struct gauge *gauge;   /* the commands' bytes are subtracted from it */
-    size_t max_queued;     /* bytes; above it the program is not read from */
-    size_t max_payload;    /* of a program's frame */
-    int64_t grace_ms;      /* how long a stop may take */
-    const char *folder;    /* where programs run; NULL: here */
-    const char *direction; /* in their environment; NULL: none */
+    uint64_t *arrivals;  /* the number of the last input */
+    struct gauge *gauge; /* the commands' bytes are subtracted from it */
+    size_t max_queued;   /* bytes; above it the program is not read from */
+    size_t max_payload;  /* of a program's frame */
+    int64_t grace_ms;    /* how long a stop may take */
+    const char *folder;  /* where programs run; NULL: here */
+    /* In their environment, struct program_told; NULL: not there. */
+    const char *direction, *objectives;
     const struct log *log;
     /* Writes the command log; false: it cannot be written for now and what was
      * recorded waits, or the log and with it the session has failed. */

@@ -6,6 +6,7 @@
 #include "core/pack.h"
 #include "dispatcher/view.h"
 #include "json.h"
+#include "objectives/objectives.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,10 +27,13 @@ struct living {
     bool killed; /* our KI for the trial was written */
     bool has_marks;
     struct mark latest, lowest, highest;
+    double *values; /* of the objectives: those of `latest`, then those of the
+                       best, which is `lowest` and `highest`; NULL: none yet */
 };
 
 struct marks {
-    struct map living;     /* job -> struct living */
+    const struct objectives *objectives; /* NULL: none */
+    struct map living;                   /* job -> struct living */
     struct idset ended;    /* parameter ids that ended after reporting */
     struct map ended_jobs; /* job -> m: jobs that ended without such an id */
     uint64_t issued;       /* one more than the highest id given out */
@@ -44,6 +48,7 @@ living_free(struct living *l)
         return;
     parameter_clear(&l->parameter);
     idset_fini(&l->ahead);
+    free(l->values);
     free(l);
 }
 
@@ -73,6 +78,12 @@ void
 marks_share(struct marks *m)
 {
     m->shared = true;
+}
+
+void
+marks_judge(struct marks *m, const struct objectives *o)
+{
+    m->objectives = o;
 }
 
 static struct living *
@@ -172,7 +183,7 @@ enter_sequence(struct living *l, uint64_t sequence)
 static void
 enter_value(struct living *l, double value, uint64_t step)
 {
-    struct mark mark = {value, step};
+    struct mark mark = {.value = value, .step = step};
 
     if (isnan(value))
         return;
@@ -189,6 +200,61 @@ enter_value(struct living *l, double value, uint64_t step)
         l->highest = mark;
 }
 
+/* A mark with what dominance is judged by. */
+static struct objective_values
+values_of(const struct objectives *o, const double *values, double violation)
+{
+    struct objective_values out = {.violation = violation};
+
+    memcpy(out.values, values, o->n_values * sizeof *values);
+    return out;
+}
+
+/* Whether a report becomes the best one, as marks_judge() says. */
+static bool
+is_better(const struct objectives *o, const struct metric *metric,
+          const struct mark *best)
+{
+    struct objective_values now =
+        values_of(o, metric->values, metric->violation);
+    struct objective_values before =
+        values_of(o, best->values, best->violation);
+
+    return objectives_dominates(o, &now, &before) ||
+           (!objectives_dominates(o, &before, &now) &&
+            memcmp(now.values, before.values, sizeof now.values) != 0);
+}
+
+static void
+set_mark(struct mark *mark, double *values, const struct metric *metric)
+{
+    memcpy(values, metric->values, metric->n_values * sizeof *values);
+    *mark = (struct mark){.value = metric->value,
+                          .step = metric->sequence,
+                          .values = values,
+                          .violation = metric->violation};
+}
+
+/* Enters the values of the objectives; a report without all of them, or of
+ * which one is NaN, is no mark.  -1: out of memory. */
+static int
+enter_values(const struct objectives *o, struct living *l,
+             const struct metric *metric)
+{
+    if (metric->values == NULL || isnan(metric->value))
+        return 0;
+    if (l->values == NULL &&
+        (l->values = calloc(2 * o->n_values, sizeof *l->values)) == NULL)
+        return -1;
+    if (!l->has_marks || metric->sequence > l->latest.step)
+        set_mark(&l->latest, l->values, metric);
+    if (!l->has_marks || is_better(o, metric, &l->highest))
+        set_mark(&l->highest, l->values + o->n_values, metric);
+    l->lowest = l->highest;
+    l->has_marks = true;
+    return 0;
+}
+
 enum marks_verdict
 marks_metric(struct marks *m, const struct metric *metric)
 {
@@ -202,9 +268,13 @@ marks_metric(struct marks *m, const struct metric *metric)
     if (metric->attempt > l->attempt)
         start_attempt(l, metric->attempt);
     verdict = enter_sequence(l, metric->sequence);
-    if (verdict == MARKS_COUNTED)
-        enter_value(l, metric->value, metric->sequence);
-    return verdict;
+    if (verdict != MARKS_COUNTED)
+        return verdict;
+    if (m->objectives != NULL)
+        return enter_values(m->objectives, l, metric) != 0 ? MARKS_MEMORY
+                                                           : MARKS_COUNTED;
+    enter_value(l, metric->value, metric->sequence);
+    return MARKS_COUNTED;
 }
 
 enum marks_verdict
@@ -275,6 +345,11 @@ marks_end(struct marks *m, struct trial_end *end)
         end->latest = l->latest;
         end->lowest = l->lowest;
         end->highest = l->highest;
+        if (m->objectives != NULL) {
+            end->n_values = m->objectives->n_values;
+            end->values = l->values; /* the marks point into it */
+            l->values = NULL;
+        }
     }
     rc = parameter_copy(&end->parameter, ran);
     if (remember_end(m, l, end->job) != 0)
@@ -451,8 +526,18 @@ save_mark(const struct mark *mark, struct buf *out)
     pack_u64(out, mark->step);
 }
 
+/* Packs what a mark has because of objectives. */
 static void
-save_living(const struct living *l, struct buf *out)
+save_values(const struct objectives *o, const struct mark *mark,
+            struct buf *out)
+{
+    for (size_t i = 0; i < o->n_values; i++)
+        pack_f64(out, mark->values[i]);
+    pack_f64(out, mark->violation);
+}
+
+static void
+save_living(const struct objectives *o, const struct living *l, struct buf *out)
 {
     pack_u64(out, l->parameter.kind);
     pack_u64(out, l->parameter.number);
@@ -467,6 +552,10 @@ save_living(const struct living *l, struct buf *out)
     save_mark(&l->latest, out);
     save_mark(&l->lowest, out);
     save_mark(&l->highest, out);
+    if (o == NULL)
+        return;
+    save_values(o, &l->latest, out);
+    save_values(o, &l->highest, out);
 }
 
 void
@@ -483,7 +572,7 @@ marks_save(const struct marks *m, struct buf *out)
     pack_u64(out, m->living.count);
     for (size_t i = 0; living != NULL && i < m->living.count; i++) {
         pack_text(out, living[i]->key);
-        save_living(living[i]->value, out);
+        save_living(m->objectives, living[i]->value, out);
     }
     out->failed = out->failed || living == NULL || ended == NULL;
     free(living);
@@ -527,7 +616,17 @@ load_mark(struct unpack *in)
 }
 
 static void
-load_living(struct living *l, struct unpack *in)
+load_values(const struct objectives *o, double *values, struct mark *mark,
+            struct unpack *in)
+{
+    for (size_t i = 0; i < o->n_values; i++)
+        values[i] = unpack_f64(in);
+    mark->values = values;
+    mark->violation = unpack_f64(in);
+}
+
+static void
+load_living(const struct objectives *o, struct living *l, struct unpack *in)
 {
     load_parameter(&l->parameter, in);
     l->attempt = unpack_u64(in);
@@ -540,6 +639,16 @@ load_living(struct living *l, struct unpack *in)
     l->latest = load_mark(in);
     l->lowest = load_mark(in);
     l->highest = load_mark(in);
+    if (o == NULL)
+        return;
+    l->values = calloc(2 * o->n_values, sizeof *l->values);
+    if (l->values == NULL) {
+        unpack_fail(in);
+        return;
+    }
+    load_values(o, l->values, &l->latest, in);
+    load_values(o, l->values + o->n_values, &l->highest, in);
+    l->lowest = l->highest;
 }
 
 /* Adds a loaded entry; false: an earlier one failed, or the job is there
@@ -563,7 +672,7 @@ load_job(struct marks *m, struct unpack *in)
     if (l == NULL)
         unpack_fail(in);
     else
-        load_living(l, in);
+        load_living(m->objectives, l, in);
     if (!add_loaded(&m->living, job, l, in))
         living_free(l);
 }

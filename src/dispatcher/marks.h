@@ -19,6 +19,8 @@ struct marks;
 struct unpack;
 struct viewer;
 
+struct objectives;
+
 struct marks *marks_new(void);
 void marks_free(struct marks *m);
 
@@ -26,6 +28,12 @@ void marks_free(struct marks *m);
  * NNI 3.0's manager may (reunion.h): each has its own end, and what an end
  * says is no hint where another job is known to run that. */
 void marks_share(struct marks *m);
+
+/* From now on marks have the values by these objectives (borrowed), and what is
+ * lowest and highest without is the best: the first report, or a later one that
+ * dominates the best before it, or that is not dominated by it and has other
+ * values. */
+void marks_judge(struct marks *m, const struct objectives *o);
 
 /* What is to be done with a metric, and why. */
 enum marks_verdict {

@@ -5,8 +5,10 @@
 #include "core/err.h"
 #include "core/nearest.h"
 #include "json.h"
+#include "objectives/objectives.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -105,6 +107,60 @@ policy_direction(const struct policy *p)
     return p->directed ? direction_words[p->maximize] : NULL;
 }
 
+int
+policy_set_objectives(struct policy *p, const struct objectives *o,
+                      const char *judged, struct err *err)
+{
+    char hint[96];
+
+    p->objectives = o;
+    p->assessor_objective = NULL;
+    p->directed = true;
+    p->maximize = !policy_scalarizes(p) && o->items[0].maximize;
+    for (size_t i = 0; judged != NULL && i < o->n; i++)
+        if (strcmp(o->items[i].name, judged) == 0)
+            p->assessor_objective = o->items[i].name;
+    if (judged == NULL || p->assessor_objective != NULL)
+        return 0;
+    return err_set(err, ERR_USAGE,
+                   "'%s' is no objective, expected the name of one%s", judged,
+                   nearest_hint(judged, (const char *const *)o->names, o->n,
+                                hint, sizeof hint));
+}
+
+bool
+policy_scalarizes(const struct policy *p)
+{
+    return p->objectives != NULL &&
+           (p->objectives->n > 1 || p->objectives->n_limits > 0);
+}
+
+size_t
+policy_judged(const struct policy *p)
+{
+    if (p->objectives == NULL || p->assessor_objective == NULL)
+        return SIZE_MAX;
+    for (size_t i = 0; i < p->objectives->n; i++)
+        if (strcmp(p->objectives->items[i].name, p->assessor_objective) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+const char *
+policy_assessor_direction(const struct policy *p)
+{
+    size_t i = policy_judged(p);
+
+    return i == SIZE_MAX ? policy_direction(p)
+                         : direction_words[p->objectives->items[i].maximize];
+}
+
+const char *
+policy_program_direction(const struct policy *p)
+{
+    return policy_scalarizes(p) ? NULL : policy_direction(p);
+}
+
 void
 policy_write(const struct policy *p, struct json_writer *w)
 {
@@ -121,6 +177,13 @@ policy_write(const struct policy *p, struct json_writer *w)
         json_add_bool(w, "again", true);
     if (p->reclaim)
         json_add_bool(w, "reclaim", true);
+    if (p->objectives != NULL) {
+        struct json_writer o = json_begin(json_value(w, "objectives"));
+
+        objectives_write(p->objectives, &o);
+        if (p->assessor_objective != NULL)
+            json_add_text(w, "assessor_objective", p->assessor_objective);
+    }
 }
 
 const struct mark *

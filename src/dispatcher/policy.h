@@ -5,10 +5,12 @@
 #define DISPATCHER_POLICY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct err;
 struct json_writer;
 struct mark;
+struct objectives;
 struct trial_end;
 
 /* What the tuner is told of the values of a trial that was stopped early. */
@@ -43,6 +45,13 @@ struct policy {
     bool reclaim; /* ids that a stop left owed go to the next requests, so that
                      an interruption changes no trial's id; older logs lack
                      that */
+    /* What results are judged by, borrowed; NULL: they are one number.  With
+     * one objective and no limits `maximize` is its direction; else it is
+     * false, and a plugin that takes one value is told what is made of several
+     * (plugin/scalar.h). */
+    const struct objectives *objectives;
+    const char *assessor_objective; /* the one that the assessor judges,
+                                       borrowed; NULL: what is made of all */
 };
 
 /* Which of the values of a trial that was stopped early the tuner is told;
@@ -61,6 +70,21 @@ const char *policy_direction_of(const char *word);
 int policy_set_direction(struct policy *p, const char *word, struct err *err);
 /* The experiment's direction; NULL: it says none. */
 const char *policy_direction(const struct policy *p);
+
+/* Sets the objectives, and the direction that comes of them.  -1: err says that
+ * `judged`, what the assessor is to judge (may be NULL), is none of them, and
+ * which there are. */
+int policy_set_objectives(struct policy *p, const struct objectives *o,
+                          const char *judged, struct err *err);
+/* Whether several values, or limits, are made one for a plugin that takes one
+ * alone. */
+bool policy_scalarizes(const struct policy *p);
+/* The index of the objective that the assessor judges; SIZE_MAX: none. */
+size_t policy_judged(const struct policy *p);
+/* The direction of what the assessor is told; NULL: none is known. */
+const char *policy_assessor_direction(const struct policy *p);
+/* The direction that programs are told, which read the values themselves. */
+const char *policy_program_direction(const struct policy *p);
 
 /* Adds the policies as members of the object that is open. */
 void policy_write(const struct policy *p, struct json_writer *w);

@@ -16,6 +16,7 @@
 
 #define SEED_NAME "TUNEPIPE_SEED"
 #define DIRECTION_NAME "TUNEPIPE_DIRECTION"
+#define OBJECTIVES_NAME "TUNEPIPE_OBJECTIVES"
 #define PYTHON_MODULE "tunepipe_tuner.py"
 
 /* Says in err what failed, and what an errno of exec(2) does not tell of it. */
@@ -71,14 +72,27 @@ make_python_path(void)
     return var;
 }
 
+/* OBJECTIVES_NAME=..., to be freed; NULL: none, or out of memory. */
+static char *
+make_objectives(const char *objectives)
+{
+    char *var;
+
+    if (objectives == NULL ||
+        asprintf(&var, OBJECTIVES_NAME "=%s", objectives) < 0)
+        return NULL;
+    return var;
+}
+
 int
 program_start(struct program *p, const char *const *argv, const char *folder,
-              uint64_t seed, const char *direction, size_t max_payload,
+              const struct program_told *told, size_t max_payload,
               struct err *err)
 {
-    static const char *const unset[] = {DIRECTION_NAME, NULL};
+    static const char *const unset[] = {DIRECTION_NAME, OBJECTIVES_NAME, NULL};
     char number[sizeof SEED_NAME + 22], word[sizeof DIRECTION_NAME + 20];
-    char *python_path = make_python_path(), *ours[4] = {number};
+    char *python_path = make_python_path(), *ours[5] = {number};
+    char *objectives = make_objectives(told->objectives);
     size_t n = 1;
     struct process_failure failure = {.step = PROCESS_MADE, .number = ENOMEM};
     int pipes[3];
@@ -90,19 +104,23 @@ program_start(struct program *p, const char *const *argv, const char *folder,
         .pipes = pipes,
         .tied = true,
     };
-    char **env;
+    char **env = NULL;
 
-    snprintf(number, sizeof number, SEED_NAME "=%" PRIu64, seed);
+    snprintf(number, sizeof number, SEED_NAME "=%" PRIu64, told->seed);
     snprintf(word, sizeof word, DIRECTION_NAME "=%s",
-             direction != NULL ? direction : "");
-    if (direction != NULL)
+             told->direction != NULL ? told->direction : "");
+    if (told->direction != NULL)
         ours[n++] = word;
+    if (objectives != NULL)
+        ours[n++] = objectives;
     if (python_path != NULL)
         ours[n++] = python_path;
-    how.env = env = process_environment(ours, unset);
+    if (objectives != NULL || told->objectives == NULL)
+        how.env = env = process_environment(ours, unset);
     p->pid = env != NULL ? process_spawn(&how, &p->pidfd, &failure) : -1;
     free(env);
     free(python_path);
+    free(objectives);
     if (p->pid < 0) {
         *p = (struct program)PROGRAM_NONE;
         return refuse_start(&how, &failure, err);

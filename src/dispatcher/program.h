@@ -32,12 +32,19 @@ struct program {
         .pid = 0, .pidfd = -1, .channel = {.in = -1, .out = -1 } \
     }
 
-/* Starts argv (found along PATH) with TUNEPIPE_SEED in its environment, the
- * folder of tunepipe_tuner.py last in its PYTHONPATH and, unless `direction` is
- * NULL, TUNEPIPE_DIRECTION, in `folder` (NULL: where this process is); no
- * program may run in *p.  -1: err tells why, and none does. */
+/* What a program's environment tells it of the experiment. */
+struct program_told {
+    uint64_t seed;          /* TUNEPIPE_SEED */
+    const char *direction;  /* TUNEPIPE_DIRECTION; NULL: it is not set */
+    const char *objectives; /* TUNEPIPE_OBJECTIVES, as JSON; NULL: not set */
+};
+
+/* Starts argv (found along PATH) with what it is told in its environment and
+ * the folder of tunepipe_tuner.py last in its PYTHONPATH, in `folder` (NULL:
+ * where this process is); no program may run in *p.  -1: err tells why, and
+ * none does. */
 int program_start(struct program *p, const char *const *argv,
-                  const char *folder, uint64_t seed, const char *direction,
+                  const char *folder, const struct program_told *told,
                   size_t max_payload, struct err *err);
 
 /* Queues a frame for the program; does nothing when none runs. */

@@ -24,6 +24,7 @@
 #include "dispatcher/view.h"
 #include "frame.h"
 #include "json.h"
+#include "objectives/objectives.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -131,16 +132,33 @@ keep_entry(struct proxy_tuner *t, struct jval entry)
     jval_write(entry, &t->results);
 }
 
-/* Tells the program the result of a trial: *value, or where that is NULL the
+/* Appends what a trial would have reported that has this mark. */
+static void
+write_mark(const struct objectives *o, const struct mark *mark, struct buf *out)
+{
+    char text[NUMBER_TEXT_MAX];
+    struct buf report;
+
+    if (mark->values == NULL) {
+        json_write_string(out, text, number_format(mark->value, text));
+        return;
+    }
+    buf_init(&report, SIZE_MAX / 2);
+    objectives_report(o, mark->values, &report);
+    json_write_text(out, buf_text(&report));
+    out->failed = out->failed || report.failed;
+    buf_fini(&report);
+}
+
+/* Tells the program the result of a trial: the mark, or where that is NULL the
  * value of cmd, a metric. */
 static void
 tell_result(struct proxy_tuner *t, struct trial *trial, const char *job,
-            const struct command *cmd, const double *value)
+            const struct command *cmd, const struct mark *mark)
 {
     const struct parameter_id tuner_id =
         parameter_named(trial->tuner_id, trial->label);
     struct buf *out = &t->base.side.payload;
-    char text[NUMBER_TEXT_MAX];
     struct json_writer w;
     size_t from;
 
@@ -160,7 +178,7 @@ tell_result(struct proxy_tuner *t, struct trial *trial, const char *job,
     if (cmd != NULL)
         proxy_write_value(cmd, out);
     else
-        json_write_string(out, text, number_format(*value, text));
+        write_mark(t->base.side.policy->objectives, mark, out);
     keep_result(t, trial, from);
     json_close(&w);
     if (trial->foreign)
@@ -392,7 +410,7 @@ import_result(void *side, struct jval entry, struct err *err)
 static void
 tell_value(void *side, struct trial *trial, const char *job, double value)
 {
-    tell_result(side, trial, job, NULL, &value);
+    tell_result(side, trial, job, NULL, &(struct mark){.value = value});
 }
 
 static void
@@ -531,7 +549,7 @@ pass_end(struct proxy_tuner *t, const struct trial_end *end)
     }
     reunion_ran(&t->reunion, end->job, trial);
     if (end->stopped && !trial->result_told && mark != NULL)
-        tell_result(t, trial, end->job, NULL, &mark->value);
+        tell_result(t, trial, end->job, NULL, mark);
     tell_end(t, trial, end);
 }
 

@@ -10,11 +10,13 @@
 #include "dispatcher/resend.h"
 #include "frame.h"
 #include "json.h"
+#include "objectives/objectives.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct router {
     struct marks *marks;
@@ -29,6 +31,7 @@ struct router {
     uint64_t started;     /* how many IN came, if nni */
     struct idset rerun;   /* parameter ids in the restarted manager's AD */
     struct resend unread; /* frames that the manager may not have read */
+    const struct objectives *objectives; /* NULL: results are one number */
     const struct log *log;
 };
 
@@ -82,6 +85,13 @@ void
 router_keep_ends(struct router *r)
 {
     r->ends_whole = true;
+}
+
+void
+router_judge(struct router *r, const struct objectives *o)
+{
+    r->objectives = o;
+    marks_judge(r->marks, o);
 }
 
 const struct resend *
@@ -146,29 +156,59 @@ complain_of_metric(const struct router *r, const struct command *cmd,
              m->sequence, text);
 }
 
-/* Says in a line that a metric's value is no number, and what it is. */
-static void
-complain_of_value(const struct router *r, const struct command *cmd)
+/* The values of the objectives become the metric's. */
+static int
+stamp_values(const struct objectives *o, struct metric *m, struct err *why)
 {
-    const struct metric *m = &cmd->metric;
-    char text[ERR_TEXT_MAX];
+    struct json *doc = metric_parse(m, why);
+    struct objective_values taken;
+    int rc = -1;
 
-    snprintf(text, sizeof text, "%s%s%s", m->problem,
-             m->shown != NULL ? ": " : "", m->shown != NULL ? m->shown : "");
-    complain_of_metric(r, cmd, text);
+    m->has_value = false;
+    if (doc == NULL)
+        return -1;
+    if (objectives_take(o, json_root(doc), &taken, why) == 0) {
+        m->values = malloc(o->n_values * sizeof *m->values);
+        rc = m->values != NULL ? 0 : err_set(why, ERR_MEMORY, "out of memory");
+    }
+    json_free(doc);
+    if (rc != 0)
+        return -1;
+    memcpy(m->values, taken.values, o->n_values * sizeof *m->values);
+    m->n_values = o->n_values;
+    m->violation = taken.violation;
+    m->has_value = true;
+    /* NaN as soon as one is: whoever takes one number alone knows what that
+     * means. */
+    m->value = taken.values[0];
+    for (size_t i = 1; i < o->n; i++)
+        if (isnan(taken.values[i]))
+            m->value = NAN;
+    return 0;
 }
 
-/* Drops a metric that is not applied, for the reason in `text` (NULL: it has no
- * value).  A trial that reported synchronously still waits for its answer: its
- * metric goes on to the side that judges, without the value. */
+/* Reads the value of a metric for what it is; *why says why it has none. */
+static void
+read_metric_value(const struct router *r, struct metric *m, struct err *why)
+{
+    err_clear(why);
+    if (m->type == METRIC_REQUEST)
+        return;
+    if (r->objectives != NULL)
+        stamp_values(r->objectives, m, why);
+    else if (!m->has_value)
+        err_set(why, ERR_INPUT, "%s%s%s", m->problem,
+                m->shown != NULL ? ": " : "", m->shown != NULL ? m->shown : "");
+}
+
+/* Drops a metric that is not applied, for the reason in `text`.  A trial that
+ * reported synchronously still waits for its answer: its metric goes on to the
+ * side that judges, without the value. */
 static enum router_result
 set_aside(struct router *r, struct command *cmd, const char *text,
           struct routed *out)
 {
-    if (text != NULL)
-        complain_of_metric(r, cmd, text);
-    else
-        complain_of_value(r, cmd);
+    complain_of_metric(r, cmd, text);
     if (cmd->metric.sync && cmd->metric.type == METRIC_PERIODICAL) {
         cmd->metric.has_value = false;
         push_command(out, judging_queue(r, out), cmd);
@@ -184,6 +224,7 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
     struct metric *m = &cmd->metric;
     bool periodical = m->type == METRIC_PERIODICAL;
     enum marks_verdict verdict;
+    struct err why;
 
     /* a manager without extensions does not know AK */
     m->sync = m->sync && r->resends;
@@ -191,10 +232,13 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
         m->attempt =
             marks_attempt(r->marks, m->job, periodical ? m->sequence : 1,
                           lowest_attempt(r), &r->rerun);
+    read_metric_value(r, m, &why);
+    if (why.code == ERR_MEMORY)
+        goto no_memory;
     if (!m->has_value && m->type == METRIC_FINAL)
-        return set_aside(r, cmd, NULL, out);
+        return set_aside(r, cmd, why.text, out);
     if (!m->has_value && periodical) {
-        complain_of_value(r, cmd);
+        complain_of_metric(r, cmd, why.text);
         m->value = NAN; /* its sequence is taken: later metrics are judged */
         m->has_value = true;
     }
@@ -209,6 +253,7 @@ route_metric(struct router *r, struct command *cmd, struct routed *out)
     }
     if (verdict != MARKS_MEMORY)
         return set_aside(r, cmd, verdict_texts[verdict], out);
+no_memory:
     command_free(cmd);
     return ROUTER_MEMORY;
 }

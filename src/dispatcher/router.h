@@ -25,6 +25,7 @@ struct emission;
 struct err;
 struct frame;
 struct log;
+struct objectives;
 struct resend;
 struct router;
 struct unpack;
@@ -46,6 +47,9 @@ void router_serve_advisor(struct router *r);
 /* Without an assessor: ends go unsplit into the default queue, and wake nobody
  * else. */
 void router_keep_ends(struct router *r);
+/* From now on metrics are read as values of these objectives, borrowed; one
+ * that lacks a value is refused as one without a number is. */
+void router_judge(struct router *r, const struct objectives *o);
 /* The frames that the manager may not have read; empty without
  * router_remember().  Borrowed. */
 const struct resend *router_unread(const struct router *r);

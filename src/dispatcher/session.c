@@ -14,6 +14,7 @@
 #include "frame.h"
 #include "json.h"
 #include "log/log.h"
+#include "objectives/objectives.h"
 #include "plugin/assessor.h"
 #include "plugin/given_arg.h"
 #include "plugin/loader.h"
@@ -348,21 +349,34 @@ session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
     return rc;
 }
 
+/* A program is told what comes of objectives by itself, in another way. */
+static const char *
+direction_for(const struct policy *p, const char *name, const char *direction)
+{
+    return name != NULL && proxy_is_named(name) && policy_scalarizes(p)
+               ? NULL
+               : direction;
+}
+
 /* Tells the direction to all plugins in *setup; `made` has room for the
  * arguments that they then borrow. */
 static int
 direct_all(struct session_setup *setup, struct json **made, struct err *err)
 {
-    const char *direction = policy_direction(&setup->policy);
+    const struct policy *p = &setup->policy;
+    const char *direction = policy_direction(p);
     int rc;
 
     rc = session_direct(setup->paths, PLUGIN_TUNER, setup->tuner,
-                        setup->tuner_logged, direction, &setup->tuner_args,
-                        made++, err);
+                        setup->tuner_logged,
+                        direction_for(p, setup->tuner, direction),
+                        &setup->tuner_args, made++, err);
     if (rc == 0)
-        rc = session_direct(setup->paths, PLUGIN_ASSESSOR, setup->assessor,
-                            setup->assessor_logged, direction,
-                            &setup->assessor_args, made++, err);
+        rc = session_direct(
+            setup->paths, PLUGIN_ASSESSOR, setup->assessor,
+            setup->assessor_logged,
+            direction_for(p, setup->assessor, policy_assessor_direction(p)),
+            &setup->assessor_args, made++, err);
     for (size_t i = 0; rc == 0 && i < setup->n_filters; i++)
         rc = session_direct(setup->paths, PLUGIN_FILTER, setup->filters[i].name,
                             setup->filters[i].logged, direction,
@@ -402,6 +416,8 @@ make_session(const struct session_setup *setup, struct emitter emitter,
         router_remember(s->router);
     if (s->policy.nni)
         router_serve_nni(s->router, s->policy.reissue);
+    if (s->policy.objectives != NULL)
+        router_judge(s->router, s->policy.objectives);
     if (is_advised(s))
         router_serve_advisor(s->router);
     else if (setup->assessor == NULL)
@@ -412,16 +428,47 @@ fail:
     return NULL;
 }
 
+/* Reads the objectives, which are then the policy's and *out.  -1: *out is
+ * NULL, or still to be freed. */
+static int
+take_objectives(struct session_setup *setup, struct objectives **out,
+                struct err *err)
+{
+    *out = NULL;
+    if (jval_type(setup->objectives) == JSON_NULL)
+        return 0;
+    *out = objectives_from(setup->objectives, err);
+    if (*out == NULL)
+        return err_place(err, "objectives");
+    return policy_set_objectives(&setup->policy, *out,
+                                 setup->assessor_objective, err) == 0
+               ? 0
+               : err_place(err, "assessor-objective");
+}
+
 struct session *
 session_new(const struct session_setup *setup, struct emitter emitter,
             const struct log *log, struct err *err)
 {
     struct json *made[2 + SESSION_FILTERS_MAX] = {NULL};
     struct session_setup directed = *setup;
+    struct objectives *objectives;
     struct session *s = NULL;
 
-    if (direct_all(&directed, made, err) == 0)
+    if (take_objectives(&directed, &objectives, err) == 0 &&
+        direct_all(&directed, made, err) == 0)
         s = make_session(&directed, emitter, log, err);
+    if (s == NULL) {
+        objectives_free(objectives);
+    } else if (objectives != NULL) {
+        s->objectives = objectives;
+        s->objectives_text = objectives_text(objectives);
+        if (s->objectives_text == NULL) {
+            err_set(err, ERR_MEMORY, "session: out of memory");
+            session_free(s);
+            s = NULL;
+        }
+    }
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         json_free(made[i]);
     return s;
@@ -446,6 +493,8 @@ session_free(struct session *s)
     router_free(s->router);
     tuner_free(s->tuner);
     assessor_free(s->assessor);
+    objectives_free(s->objectives);
+    free(s->objectives_text);
     free(s->program_folder);
     free(s);
 }
@@ -642,6 +691,25 @@ read_filters(struct jval head, struct session_setup *setup, struct err *err)
     return 0;
 }
 
+/* Reads what results are judged by; a log from before that has one number. */
+static int
+read_objectives(struct jval head, struct session_setup *setup, struct err *err)
+{
+    struct jval v;
+
+    setup->objectives = (struct jval){NULL};
+    setup->assessor_objective = NULL;
+    setup->policy.objectives = NULL;
+    setup->policy.assessor_objective = NULL;
+    if (!jval_get(head, "objectives", &setup->objectives))
+        return 0;
+    if (jval_get(head, "assessor_objective", &v) &&
+        !jval_string(v, &setup->assessor_objective, NULL))
+        return err_set(err, ERR_LOG,
+                       "head record: assessor_objective: expected a text");
+    return 0;
+}
+
 /* A flag that logs lack which are older than it. */
 static bool
 has_flag(struct jval head, const char *key)
@@ -672,7 +740,8 @@ session_read_head(struct jval head, struct session_setup *setup,
             0 ||
         read_plugin(head, "assessor", &setup->assessor, &setup->assessor_args,
                     err) != 0 ||
-        read_filters(head, setup, err) != 0)
+        read_filters(head, setup, err) != 0 ||
+        read_objectives(head, setup, err) != 0)
         return -1;
     if (setup->tuner == NULL)
         return err_set(err, ERR_LOG, "head record: tuner: expected one");

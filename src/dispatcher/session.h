@@ -20,6 +20,7 @@ struct err;
 struct explainer;
 struct log;
 struct log_reader;
+struct objectives;
 struct proxy_setup;
 struct record;
 struct router;
@@ -46,6 +47,10 @@ struct session_setup {
                          are added, inside of them */
     const char *assessor; /* NULL: none */
     struct jval assessor_args;
+    struct jval objectives;         /* what results are judged by, an object as
+                                       objectives.h has it; null: one number */
+    const char *assessor_objective; /* NULL: the assessor judges what is made
+                                       of all */
     uint64_t seed; /* for plugins whose arguments have no seed */
     struct policy policy;
     bool maximize_given; /* policy.maximize is set even where the policy is not
@@ -67,6 +72,8 @@ struct session {
     char *program_folder;   /* where programs run; NULL: here */
     struct emitter emitter; /* where the emissions of the sides go */
     struct policy policy;
+    struct objectives *objectives; /* lent to the policy; NULL: none */
+    char *objectives_text;         /* them as JSON; NULL: none */
     struct router *router;
     struct side *sides[2];         /* by sender: SENDER_DEFAULT answers the
                                       default queue, SENDER_ASSESSOR the other */

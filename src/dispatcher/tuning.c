@@ -25,6 +25,7 @@
 #include "dispatcher/trials.h"
 #include "dispatcher/view.h"
 #include "json.h"
+#include "objectives/objectives.h"
 #include "plugin/demands.h"
 #include "plugin/loader.h"
 #include "plugin/tuner.h"
@@ -559,24 +560,47 @@ give_out(struct tuning *t, uint64_t id, const char *label,
 
 /* ---- results from elsewhere ---- */
 
+/* Reads the value of an imported result; `taken` has room for those of the
+ * objectives. */
+static int
+read_result(const struct tuning *t, struct jval value,
+            struct objective_values *taken, struct tp_result *result,
+            struct err *err)
+{
+    const struct objectives *o = t->side.policy->objectives;
+    char shown[QUOTE_MAX];
+    const char *problem;
+
+    if (o == NULL)
+        return metric_read_value(value, &result->value, &problem)
+                   ? 0
+                   : err_set(err, ERR_INPUT, "%s: %s", problem,
+                             jval_quote(shown, value));
+    if (objectives_take(o, value, taken, err) != 0)
+        return -1;
+    result->value = taken->values[0];
+    result->values = taken->values;
+    result->n_values = o->n;
+    result->violation = taken->violation;
+    return 0;
+}
+
 /* Imports one element of FD.  -1: err says why not. */
 static int
 import_one(void *side, struct jval entry, struct err *err)
 {
     struct tuning *t = side;
+    struct objective_values taken;
     struct tp_result result = {._struct_size = sizeof result,
                                .how = TP_RESULT_IMPORTED};
     struct jval parameters, value;
-    char shown[QUOTE_MAX];
-    const char *problem;
 
     if (!jval_get(entry, "parameter", &parameters))
         return err_set(err, ERR_INPUT, "no 'parameter'");
     if (!jval_get(entry, "value", &value))
         return err_set(err, ERR_INPUT, "no 'value'");
-    if (!metric_read_value(value, &result.value, &problem))
-        return err_set(err, ERR_INPUT, "%s: %s", problem,
-                       jval_quote(shown, value));
+    if (read_result(t, value, &taken, &result, err) != 0)
+        return -1;
     if (space_encode(t->space, parameters, t->x, err) != 0)
         return -1;
     return tuner_tell(t->tuner, TP_NO_ID, t->x, &result, err);
@@ -905,11 +929,23 @@ handle_request(struct tuning *t, const struct command *cmd)
 
 /* ---- ME ---- */
 
+/* How many values a tuner is lent: those of the objectives, not those that only
+ * limits name. */
+static size_t
+n_lent(const struct tuning *t, const double *values)
+{
+    return values != NULL ? t->side.policy->objectives->n : 0;
+}
+
 static void
 handle_final(struct tuning *t, const struct command *cmd)
 {
     const struct metric *m = &cmd->metric;
-    struct tp_result result = {.how = TP_RESULT_FINAL, .value = m->value};
+    struct tp_result result = {.how = TP_RESULT_FINAL,
+                               .value = m->value,
+                               .values = m->values,
+                               .n_values = n_lent(t, m->values),
+                               .violation = m->violation};
     struct trial *trial;
     bool late;
     const char *why = reunion_refuse_result(&t->reunion, m, &trial, &late);
@@ -999,6 +1035,9 @@ tell_stopped(struct tuning *t, struct trial *trial, const struct trial_end *end)
         return;
     result.value = mark->value;
     result.step = mark->step;
+    result.values = mark->values;
+    result.n_values = n_lent(t, mark->values);
+    result.violation = mark->violation;
     tell_result(t, trial, end->job, &result);
 }
 

@@ -421,14 +421,10 @@ read_whole(struct objectives *o, struct jval root, struct err *err)
 }
 
 struct objectives *
-objectives_read(const char *json, struct err *err)
+objectives_from(struct jval root, struct err *err)
 {
-    struct json *doc = json_parse(json, strlen(json), JSON_UNIQUE, err);
-    struct objectives *o;
+    struct objectives *o = calloc(1, sizeof *o);
 
-    if (doc == NULL)
-        return NULL;
-    o = calloc(1, sizeof *o);
     if (o == NULL)
         goto out_of_memory;
     o->items = calloc(OBJECTIVES_MAX, sizeof *o->items);
@@ -436,16 +432,26 @@ objectives_read(const char *json, struct err *err)
     o->names = calloc(OBJECTIVES_VALUES_MAX, sizeof *o->names);
     if (o->items == NULL || o->limits == NULL || o->names == NULL)
         goto out_of_memory;
-    if (read_whole(o, json_root(doc), err) != 0)
-        goto fail;
-    json_free(doc);
-    return o;
+    if (read_whole(o, root, err) == 0)
+        return o;
+    objectives_free(o);
+    return NULL;
 out_of_memory:
     err_set(err, ERR_MEMORY, "out of memory");
-fail:
     objectives_free(o);
-    json_free(doc);
     return NULL;
+}
+
+struct objectives *
+objectives_read(const char *json, struct err *err)
+{
+    struct json *doc = json_parse(json, strlen(json), JSON_UNIQUE, err);
+    struct objectives *o = NULL;
+
+    if (doc != NULL)
+        o = objectives_from(json_root(doc), err);
+    json_free(doc);
+    return o;
 }
 
 void
@@ -529,6 +535,17 @@ objectives_text(const struct objectives *o)
 }
 
 /* ---- reported values ---- */
+
+void
+objectives_report(const struct objectives *o, const double *values,
+                  struct buf *out)
+{
+    struct json_writer w = json_begin_object(out);
+
+    for (size_t i = 0; i < o->n_values; i++)
+        json_write_double(json_value(&w, o->names[i]), values[i]);
+    json_close(&w);
+}
 
 /* A number, or NNI's booleans. */
 static bool

@@ -19,14 +19,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct buf;
 struct err;
 struct json_writer;
 struct jval;
 
 #define OBJECTIVES_MAX 8
 #define OBJECTIVES_LIMITS_MAX 16
-#define OBJECTIVES_NAME_MAX 64 /* bytes, without control characters and "=<>" \
-                                */
+#define OBJECTIVES_NAME_MAX                           \
+    64 /* bytes, without control characters and "=<>" \
+        */
 /* Values that a result is read into: those of the objectives, in their order,
  * then those that only limits name, in the order of the limits. */
 #define OBJECTIVES_VALUES_MAX (OBJECTIVES_MAX + OBJECTIVES_LIMITS_MAX)
@@ -75,12 +77,18 @@ struct objective_values {
 /* NULL on failure: err (ERR_INPUT) names the key path, the value, what was
  * expected. */
 struct objectives *objectives_read(const char *json, struct err *err);
+/* The same of a value in JSON. */
+struct objectives *objectives_from(struct jval root, struct err *err);
 void objectives_free(struct objectives *o);
 
 /* Adds the object above, in one spelling whatever the one it was read from. */
 void objectives_write(const struct objectives *o, struct json_writer *w);
 /* It as a text, to be freed; NULL: out of memory. */
 char *objectives_text(const struct objectives *o);
+
+/* Appends the report that has these n_values values. */
+void objectives_report(const struct objectives *o, const double *values,
+                       struct buf *out);
 
 /* Reads a reported value, or a text that holds one as JSON, as NNI's clients
  * send it.  A boolean is 1 or 0; a text is no number.  -1: err says which value

@@ -354,9 +354,12 @@ begin(struct play *p, struct err *err)
     if (number_answers(p) != 0)
         return err_set(err, ERR_MEMORY, "play: out of memory");
     signal(SIGPIPE, SIG_IGN);
-    return program_start(&p->program, p->setup->argv, NULL, p->script.seed,
-                         policy_direction(&p->script.policy),
-                         p->script.max_payload, err);
+    return program_start(
+        &p->program, p->setup->argv, NULL,
+        &(struct program_told){.seed = p->script.seed,
+                               .direction = p->script.direction,
+                               .objectives = p->script.objectives},
+        p->script.max_payload, err);
 }
 
 static void

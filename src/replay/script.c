@@ -4,9 +4,11 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/grow.h"
+#include "dispatcher/policy.h"
 #include "frame.h"
 #include "json.h"
 #include "log/log.h"
+#include "objectives/objectives.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -368,6 +370,24 @@ is_said(const struct record *r, const char *text)
     return r->len == strlen(text) && memcmp(r->payload, text, r->len) == 0;
 }
 
+/* Takes what results are judged by, which programs are told in the place of a
+ * direction where that is more than one number. */
+static int
+take_objectives(struct script *s, struct jval v, struct err *err)
+{
+    struct objectives *o = objectives_from(v, err);
+    struct policy p = {0};
+
+    if (o == NULL)
+        return err_place(err, "head record: objectives");
+    policy_set_objectives(&p, o, NULL, err);
+    s->direction = policy_program_direction(&p);
+    s->objectives = objectives_text(o);
+    objectives_free(o);
+    return s->objectives == NULL ? err_set(err, ERR_MEMORY, "out of memory")
+                                 : 0;
+}
+
 static int
 take_head(struct script *s, const struct record *r, struct err *err)
 {
@@ -375,21 +395,23 @@ take_head(struct script *s, const struct record *r, struct err *err)
     const char *direction;
     uint64_t max_payload;
     struct jval v;
+    int rc = 0;
 
     if (doc == NULL)
         return err_place(err, "head record");
     if (jval_get(json_root(doc), "seed", &v))
         (void)jval_uint(v, &s->seed);
     if (jval_get(json_root(doc), "direction", &v) &&
-        jval_string(v, &direction, NULL) &&
-        policy_direction_of(direction) != NULL)
-        (void)policy_set_direction(&s->policy, direction, NULL);
+        jval_string(v, &direction, NULL))
+        s->direction = policy_direction_of(direction);
     s->max_payload = FRAME_PAYLOAD_MAX_DEFAULT;
     if (jval_get(json_root(doc), "max_payload", &v) &&
         jval_uint(v, &max_payload))
         s->max_payload = (size_t)max_payload;
+    if (jval_get(json_root(doc), "objectives", &v))
+        rc = take_objectives(s, v, err);
     json_free(doc);
-    return 0;
+    return rc;
 }
 
 static int
@@ -494,5 +516,6 @@ script_close(struct script *s)
     free_all(&s->ids);
     free_all(&s->jobs);
     skips_fini(&s->skips);
+    free(s->objectives);
     log_close(s->file);
 }

@@ -15,7 +15,6 @@
 
 #include "command.h"
 #include "core/map.h"
-#include "dispatcher/policy.h"
 #include "replay/skips.h"
 
 #include <stdbool.h>
@@ -62,8 +61,9 @@ struct script {
     struct map ids;  /* parameter_id as JSON -> struct script_id */
     struct map jobs; /* trial_job_id -> struct script_job */
     struct skips skips;
-    uint64_t seed;        /* from the log's head */
-    struct policy policy; /* its direction alone */
+    uint64_t seed;         /* from the log's head */
+    const char *direction; /* that programs are told; NULL: none */
+    char *objectives;      /* what results are judged by, as JSON; NULL */
     size_t max_payload;
     size_t crossed;  /* KI that were written behind their trial's EN */
     size_t left_out; /* GE that a stop dropped, unanswered */

@@ -137,7 +137,7 @@ TEST(command_end_is_split_with_its_stamp)
     CHECK_EQ(parameter_copy(&cmd->end.parameter, &cmd->end.hint), 0);
     CHECK(cmd->end.parameter.label != cmd->end.hint.label);
     cmd->end.stopped = cmd->end.has_marks = true;
-    cmd->end.lowest = (struct mark){0.25, 3};
+    cmd->end.lowest = (struct mark){.value = 0.25, .step = 3};
     half = command_split_end(cmd);
     command_free(cmd);
     CHECK(half->tuner_half && half->end.stopped && half->end.has_marks);

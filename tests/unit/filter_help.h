@@ -117,7 +117,7 @@ stack_ask(struct stack *s, uint64_t id)
 static inline int
 stack_tell(struct stack *s, uint64_t id, int how)
 {
-    struct tp_result result = {0, how, 0.5, 0};
+    struct tp_result result = {.how = how, .value = 0.5};
 
     return tuner_tell(s->tuner, id, s->x, &result, &s->err);
 }

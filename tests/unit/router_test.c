@@ -3,6 +3,7 @@
 
 #include "core/pack.h"
 #include "dispatcher/resend.h"
+#include "objectives/objectives.h"
 #include "dispatcher_help.h"
 
 struct routing {
@@ -331,4 +332,94 @@ TEST(router_gives_an_advisor_what_has_no_value)
               "1+0");
     CHECK(!r.routed.by_default.last->metric.has_value);
     finish(&r);
+}
+
+/* ---- objectives ---- */
+
+#define OBJECTIVES                                                       \
+    "{\"objectives\": [{\"name\": \"a\", \"direction\": \"maximize\"}, " \
+    "{\"name\": \"b\", \"direction\": \"minimize\"}], "                  \
+    "\"resultConstraints\": [\"b <= 5\", \"c <= 1\"]}"
+/* A report of three values. */
+#define ABC(a, b, c) "{\\\"a\\\": " a ", \\\"b\\\": " b ", \\\"c\\\": " c "}"
+
+TEST(router_reads_the_values_of_objectives)
+{
+    struct objectives *o = objectives_read(OBJECTIVES, NULL);
+    struct routing r;
+    const struct metric *m;
+
+    begin(&r);
+    router_judge(r.router, o);
+    issue(&r);
+    CHECK_STR(route(&r, "ME",
+                    ME("A", "7", "PERIODICAL", "0", ABC("1", "10", "0"), "")),
+              "0+1");
+    m = &r.routed.assessor.first->metric;
+    CHECK(m->has_value && m->value == 1 && m->n_values == 3);
+    CHECK(m->values[0] == 1 && m->values[1] == 10 && m->violation == 1);
+    /* Without a value its sequence is taken. */
+    CHECK_STR(route(&r, "ME", ME("A", "7", "PERIODICAL", "1", "0.5", "")),
+              "0+1");
+    m = &r.routed.assessor.last->metric;
+    CHECK(m->has_value && m->value != m->value && m->values == NULL);
+    CHECK_STR(route(&r, "ME", ME("A", "7", "FINAL", "0", "0.5", "")), "0+0");
+    CHECK_STR(route(&r, "ME",
+                    "{\"parameter_id\": 7, \"trial_job_id\": \"A\", \"type\": "
+                    "\"FINAL\", \"value\": {\"a\": NaN, \"b\": 1, \"c\": 1}}"),
+              "1+0");
+    m = &r.routed.by_default.first->metric;
+    CHECK(m->value != m->value && m->values[1] == 1 && m->violation == 0);
+    finish(&r);
+    objectives_free(o);
+}
+
+/* Reports three values of trial A. */
+static void
+report(struct routing *r, const char *sequence, const char *values)
+{
+    char payload[300];
+
+    snprintf(payload, sizeof payload,
+             "{\"parameter_id\": 7, \"trial_job_id\": \"A\", \"type\": "
+             "\"PERIODICAL\", \"sequence\": %s, \"value\": %s}",
+             sequence, values);
+    route(r, "ME", payload);
+}
+
+TEST(router_marks_the_latest_and_the_best_values)
+{
+    struct objectives *o = objectives_read(OBJECTIVES, NULL);
+    const struct trial_end *end;
+    struct routing r;
+    struct buf saved;
+    struct unpack in;
+
+    begin(&r);
+    router_judge(r.router, o);
+    issue(&r);
+    report(&r, "0", "{\"a\": 9, \"b\": 6, \"c\": 1}"); /* beyond a limit */
+    report(&r, "1", "{\"a\": 3, \"b\": 4, \"c\": 1}");
+    report(&r, "2", "{\"a\": 4, \"b\": 5, \"c\": 1}"); /* neither is better */
+    report(&r, "3", "{\"a\": 4, \"b\": 5, \"c\": 1}"); /* the same */
+    report(&r, "4", "{\"a\": NaN, \"b\": 0, \"c\": 1}");
+    report(&r, "5", "{\"a\": 3, \"b\": 5, \"c\": 0.5}"); /* worse */
+    /* Saved and loaded it is the same. */
+    buf_init(&saved, SIZE_MAX / 2);
+    router_save(r.router, &saved);
+    router_free(r.router);
+    r.router = router_new(&r.log, NULL);
+    router_judge(r.router, o);
+    in = unpack_from(saved.data, saved.len);
+    CHECK_EQ(router_load(r.router, &in), 0);
+    CHECK(unpack_done(&in));
+    buf_fini(&saved);
+    CHECK_STR(route(&r, "EN", EN("A")), "1+1");
+    end = &r.routed.by_default.first->end;
+    CHECK(end->has_marks && end->latest.step == 5 && end->highest.step == 2);
+    CHECK(end->lowest.values == end->highest.values);
+    CHECK(end->latest.values[2] == 0.5 && end->highest.values[0] == 4);
+    CHECK(end->latest.violation == 0);
+    finish(&r);
+    objectives_free(o);
 }

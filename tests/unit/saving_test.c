@@ -29,7 +29,8 @@ open_layers(struct stack *s, const struct layer *layers, size_t n)
 static void
 one_call(struct stack *s, uint64_t i, char *answer, size_t size)
 {
-    struct tp_result result = {0, TP_RESULT_FINAL, (double)(i % 17), 0};
+    struct tp_result result = {.how = TP_RESULT_FINAL,
+                               .value = (double)(i % 17)};
     int rc;
 
     if (i % 3 == 0) {
