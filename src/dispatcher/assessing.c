@@ -8,8 +8,10 @@
 #include "dispatcher/series.h"
 #include "dispatcher/side.h"
 #include "json.h"
+#include "objectives/objectives.h"
 #include "plugin/assessor.h"
 #include "plugin/loader.h"
+#include "plugin/scalar.h"
 #include "tunepipe/assessor.h"
 
 #include <math.h>
@@ -22,6 +24,9 @@ struct assessing {
     /* Is told each judgement; NULL: nobody. */
     const struct explainer *explainer;
     struct series_map *living;
+    size_t judged;   /* index of the objective that it judges; SIZE_MAX: none */
+    bool scalarizes; /* it judges what is made of several values, or limits */
+    struct scalar scalar;
 };
 
 /* Answers a synchronous report with AK: go on, or stop. */
@@ -110,6 +115,18 @@ restart_series(struct assessing *a, const struct metric *m,
     series->stopped = series->stopped && !before;
 }
 
+/* What the assessor judges of a report. */
+static double
+value_of(struct assessing *a, const struct metric *m)
+{
+    if (m->values == NULL)
+        return m->value;
+    if (a->judged != SIZE_MAX)
+        return m->values[a->judged];
+    return a->scalarizes ? scalar_take(&a->scalar, m->values, m->violation)
+                         : m->value;
+}
+
 static void
 handle_metric(struct assessing *a, const struct metric *m)
 {
@@ -124,7 +141,7 @@ handle_metric(struct assessing *a, const struct metric *m)
         restart_series(a, m, series);
     if (a->side.fatal)
         return;
-    grown = series_enter(series, m->sequence, m->value);
+    grown = series_enter(series, m->sequence, value_of(a, m));
     if (grown < 0)
         side_out_of_memory(&a->side);
     else if (grown > 0 && !series->stopped)
@@ -266,6 +283,8 @@ save(const struct side *s, struct buf *out, struct err *err)
     int rc;
 
     series_save(a->living, out);
+    if (a->scalarizes)
+        scalar_save(&a->scalar, out);
     rc = buf_check(out, "what a snapshot holds", err);
     if (rc == 0)
         rc = save_assessor(a, out, err);
@@ -281,7 +300,8 @@ load(struct side *s, struct unpack *in, struct err *err)
     struct lent_all living;
     int rc;
 
-    if (series_load(a->living, in) != 0)
+    if (series_load(a->living, in) != 0 ||
+        (a->scalarizes && scalar_load(&a->scalar, in) != 0))
         return err_set(err, ERR_LOG, "histories: damaged, or out of memory");
     if (a->assessor == NULL)
         return 0;
@@ -375,5 +395,9 @@ assessing_new(struct assessor *assessor, const struct policy *policy,
     }
     side_init(&a->side, &ops, SENDER_ASSESSOR, policy, emitter, log);
     a->assessor = assessor;
+    a->judged = policy_judged(policy);
+    a->scalarizes = policy_scalarizes(policy) && a->judged == SIZE_MAX;
+    if (a->scalarizes)
+        scalar_init(&a->scalar, policy->objectives);
     return &a->side;
 }

@@ -170,8 +170,11 @@ load_tuner(struct session *s, const struct session_setup *setup,
 {
     if (!proxy_is_named(setup->tuner)) {
         s->tuner = open_tuner(setup, log, err);
-        return s->tuner == NULL ? fail_at(setup, setup->tuner_line, err)
-                                : wrap_tuner(s, setup, log, err);
+        if (s->tuner == NULL ||
+            (s->policy.objectives != NULL &&
+             tuner_objectives(s->tuner, s->policy.objectives, log, err) != 0))
+            return fail_at(setup, setup->tuner_line, err);
+        return wrap_tuner(s, setup, log, err);
     }
     if (setup->n_filters > 0)
         return err_set(err, ERR_CONFIG,
@@ -230,6 +233,21 @@ open_assessor(const struct session_setup *setup, const struct log *log,
     return assessor;
 }
 
+/* Says in a line that an assessor judges what is made of several values. */
+static void
+say_scalarized(const struct session *s, const struct log *log)
+{
+    const struct policy *p = &s->policy;
+
+    if (policy_scalarizes(p) && p->objectives->n > 1 &&
+        p->assessor_objective == NULL)
+        log_info(log,
+                 "assessor %s judges one value: several are scalarized by %s "
+                 "(--assessor-objective names one)",
+                 assessor_plugin(s->assessor)->name,
+                 scalarize_name(p->objectives->how));
+}
+
 static int
 load_assessor(struct session *s, const struct session_setup *setup,
               const struct log *log, struct err *err)
@@ -242,8 +260,10 @@ load_assessor(struct session *s, const struct session_setup *setup,
                    : fail_at(setup, setup->assessor_line, err);
     if (!proxy_is_named(setup->assessor)) {
         s->assessor = open_assessor(setup, log, err);
-        return s->assessor == NULL ? fail_at(setup, setup->assessor_line, err)
-                                   : 0;
+        if (s->assessor == NULL)
+            return fail_at(setup, setup->assessor_line, err);
+        say_scalarized(s, log);
+        return 0;
     }
     s->setups[SENDER_ASSESSOR] =
         proxy_setup_read("assessor", setup->assessor_args, setup->seed, err);
@@ -349,6 +369,30 @@ session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
     return rc;
 }
 
+/* Refuses arguments that name the other direction for what is made of several
+ * values. */
+static int
+check_mode(const struct policy *p, enum plugin_kind kind, const char *name,
+           struct jval args, const char *direction, struct err *err)
+{
+    const char *said, *other;
+    struct jval mode;
+
+    if (!policy_scalarizes(p) || direction != policy_direction(p) ||
+        name == NULL || proxy_is_named(name) ||
+        !jval_get(args, OPTIMIZE_MODE, &mode) ||
+        !jval_string(mode, &said, NULL))
+        return 0;
+    other = policy_direction_of(said);
+    if (other == NULL || strcmp(other, direction) == 0)
+        return 0;
+    return err_set(err, ERR_CONFIG,
+                   "%s %s: " OPTIMIZE_MODE ": is %s, expected none: each "
+                   "objective has its own, and of what is made of several "
+                   "less is better",
+                   plugin_kind_name(kind), name, said);
+}
+
 /* A program is told what comes of objectives by itself, in another way. */
 static const char *
 direction_for(const struct policy *p, const char *name, const char *direction)
@@ -367,6 +411,11 @@ direct_all(struct session_setup *setup, struct json **made, struct err *err)
     const char *direction = policy_direction(p);
     int rc;
 
+    if (check_mode(p, PLUGIN_TUNER, setup->tuner, setup->tuner_args, direction,
+                   err) != 0 ||
+        check_mode(p, PLUGIN_ASSESSOR, setup->assessor, setup->assessor_args,
+                   policy_assessor_direction(p), err) != 0)
+        return -1;
     rc = session_direct(setup->paths, PLUGIN_TUNER, setup->tuner,
                         setup->tuner_logged,
                         direction_for(p, setup->tuner, direction),

@@ -519,6 +519,12 @@ objectives_write(const struct objectives *o, struct json_writer *w)
     json_close(w);
 }
 
+const char *
+scalarize_name(enum scalarize how)
+{
+    return methods[how];
+}
+
 char *
 objectives_text(const struct objectives *o)
 {

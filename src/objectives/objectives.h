@@ -86,6 +86,9 @@ void objectives_write(const struct objectives *o, struct json_writer *w);
 /* It as a text, to be freed; NULL: out of memory. */
 char *objectives_text(const struct objectives *o);
 
+/* "chebyshev", "weights" or "lexicographic". */
+const char *scalarize_name(enum scalarize how);
+
 /* Appends the report that has these n_values values. */
 void objectives_report(const struct objectives *o, const double *values,
                        struct buf *out);

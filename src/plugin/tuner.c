@@ -6,13 +6,16 @@
 
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/log.h"
 #include "core/pack.h"
+#include "objectives/objectives.h"
 #include "plugin/arguments.h"
 #include "plugin/demands.h"
 #include "plugin/filter.h"
 #include "plugin/host.h"
 #include "plugin/instance.h"
 #include "plugin/loader.h"
+#include "plugin/scalar.h"
 #include "plugin/state.h"
 #include "space/space.h"
 #include "tunepipe/filter.h"
@@ -30,7 +33,13 @@ struct tuner {
     struct tp_next base;        /* the plugin as a layer */
     struct filter *filters;     /* the outermost filter; NULL: there is none */
     const struct tp_next *top;  /* the outermost layer */
-    bool barred;                /* all calls fail, and reach no layer */
+    const struct objectives *objectives; /* NULL: results are one number */
+    /* They as the plugin is told them, until it is destroyed. */
+    struct tp_objectives told;
+    struct tp_objective items[OBJECTIVES_MAX];
+    bool scalarizes; /* several values, or limits, are made one */
+    struct scalar scalar;
+    bool barred;     /* all calls fail, and reach no layer */
     uint64_t served; /* the id that the plugin itself answered last with TP_OK;
                         TP_NO_ID: none, or one it should not have */
     struct tuner_terms terms;
@@ -156,6 +165,57 @@ tuner_new(const struct plugin_paths *paths, const char *name, struct jval args,
                                base_ended, base_why,   base_takes};
     t->top = &t->base;
     return t;
+}
+
+/* ---- several values ---- */
+
+/* Says in a line what becomes of several values, or of limits, for a plugin
+ * that knows one number. */
+static void
+say_scalarized(const struct tuner *t, const struct log *log)
+{
+    if (t->objectives->n > 1)
+        log_info(log, "%s takes one value: several are scalarized by %s",
+                 t->instance.title, scalarize_name(t->objectives->how));
+    else
+        log_info(log,
+                 "%s knows no limits on results: what is beyond one is told as "
+                 "worse than all within",
+                 t->instance.title);
+}
+
+int
+tuner_objectives(struct tuner *t, const struct objectives *o,
+                 const struct log *log, struct err *err)
+{
+    int rc;
+
+    t->objectives = o;
+    t->scalarizes = o->n > 1 || o->n_limits > 0;
+    scalar_init(&t->scalar, o);
+    if (t->ops->objectives == NULL) {
+        if (t->scalarizes)
+            say_scalarized(t, log);
+        return 0;
+    }
+    for (size_t i = 0; i < o->n; i++)
+        t->items[i] = (struct tp_objective){
+            o->items[i].name, o->items[i].maximize, o->items[i].reference};
+    t->told = (struct tp_objectives){sizeof t->told, o->n, sizeof *t->items,
+                                     t->items, o->n_limits};
+    instance_enter(&t->instance);
+    rc = t->ops->objectives(t->instance.self, &t->told);
+    return instance_leave(&t->instance, "objectives", rc, TP_OK, err);
+}
+
+/* The one number that is told beside the values, or in their place. */
+static double
+value_of(struct tuner *t, double value, const double *values, double violation)
+{
+    if (t->objectives == NULL || values == NULL)
+        return value;
+    return t->scalarizes ? scalar_take(&t->scalar, values, violation)
+                         : values[0];
 }
 
 int
@@ -336,6 +396,7 @@ tuner_tell(struct tuner *t, uint64_t id, const double *x,
     if (tuner_may_call(t, "tell", err) != 0)
         return -1;
     copy._struct_size = sizeof copy;
+    copy.value = value_of(t, copy.value, copy.values, copy.violation);
     return told(t, t->top->tell(t->top->ctx, id, x, &copy), err);
 }
 
@@ -573,6 +634,7 @@ tuner_metric(struct tuner *t, uint64_t id, const double *x,
         return -1;
     n = space_dims(t->space)->n_dims;
     lent._struct_size = sizeof lent;
+    lent.value = value_of(t, lent.value, lent.values, lent.violation);
     instance_enter(&t->instance);
     tuner_open_demands(t, false);
     rc = t->ops->metric(t->instance.self, id, instance_lend(&t->instance, x, n),
@@ -628,6 +690,8 @@ save_layers(struct tuner *t, struct buf *out, struct err *err)
         return -1;
     pack_u64(out, key[0]);
     pack_u64(out, key[1]);
+    if (t->scalarizes)
+        scalar_save(&t->scalar, out);
     for (struct filter *f = t->filters; f != NULL; f = f->inner)
         if (state_save(&f->instance, f->ops->save, out, err) != 0)
             return -1;
@@ -668,6 +732,9 @@ tuner_load(struct tuner *t, struct unpack *state, struct err *err)
         return err_set(err, ERR_PLUGIN,
                        "%s: the snapshot is of another search space, or of a "
                        "tunepipe that compares points otherwise",
+                       t->instance.title);
+    if (t->scalarizes && scalar_load(&t->scalar, state) != 0)
+        return err_set(err, ERR_PLUGIN, "%s: the snapshot is damaged",
                        t->instance.title);
     for (struct filter *f = t->filters; f != NULL; f = f->inner)
         if (state_load(&f->instance, f->ops->load, state, err) != 0)

@@ -18,6 +18,7 @@ struct buf;
 struct err;
 struct host_listener;
 struct log;
+struct objectives;
 struct plugin;
 struct plugin_paths;
 struct space;
@@ -31,6 +32,14 @@ struct tuner *tuner_new(const struct plugin_paths *paths, const char *name,
                         struct jval args, uint64_t seed, const struct log *log,
                         struct err *err);
 void tuner_free(struct tuner *t);
+
+/* Tells the tuner what results are judged by, borrowed until tuner_free();
+ * before tuner_space(), and at most once.  From then on the `value` of what it
+ * is told is made of several (scalar.h), or is the one objective's where there
+ * is one and no limit; log, which may be NULL, is told in a line when that is
+ * all that the tuner takes.  -1: it takes not so many (ERR_PLUGIN). */
+int tuner_objectives(struct tuner *t, const struct objectives *o,
+                     const struct log *log, struct err *err);
 
 /* Puts a filter around the tuner and the filters it has: it comes first from
  * now on.  Before tuner_space(); its random numbers have the tuner's seed.
@@ -95,9 +104,9 @@ const struct tuner_terms *tuner_terms(const struct tuner *t);
  * `metric`. */
 bool tuner_advises(const struct tuner *t);
 
-/* Tells an advisor an intermediate result.  metric->_struct_size need not be
- * set.  *out becomes its verdict, whose decision is TP_GO to TP_FINISH; -1:
- * TP_GO. */
+/* Tells an advisor an intermediate result, of which as much need be set as of
+ * a result.  *out becomes its verdict, whose decision is TP_GO to TP_FINISH;
+ * -1: TP_GO. */
 int tuner_metric(struct tuner *t, uint64_t id, const double *x,
                  const struct tp_metric *metric, struct tp_verdict *out,
                  struct err *err);
@@ -107,7 +116,8 @@ int tuner_metric(struct tuner *t, uint64_t id, const double *x,
  * whatever the plugin gave. */
 bool tuner_next_decision(struct tuner *t, uint64_t *id, int *decision);
 
-/* Tells a result; result->_struct_size need not be set. */
+/* Tells a result; result->_struct_size and, where there are `values` and
+ * tuner_objectives() was called, result->value need not be set. */
 int tuner_tell(struct tuner *t, uint64_t id, const double *x,
                const struct tp_result *result, struct err *err);
 
