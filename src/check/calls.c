@@ -170,6 +170,68 @@ configure(struct calls *c)
     calls_expect_ok(c, "config", rc);
 }
 
+/* ---- several values ---- */
+
+#define N_OBJECTIVES 2
+
+/* What the object is told that its results are judged by. */
+struct objectives_told {
+    struct tp_objectives of;
+    struct tp_objective items[N_OBJECTIVES];
+    char names[N_OBJECTIVES][8];
+};
+
+bool
+calls_takes_several(const struct plugin *p)
+{
+    return p->kind == PLUGIN_TUNER && p->tuner.objectives != NULL;
+}
+
+static void
+tell_objectives(struct calls *c)
+{
+    struct objectives_told *t = calloc(1, sizeof *t);
+    int rc;
+
+    if (t == NULL) {
+        calls_fail(c, "out of memory");
+        return;
+    }
+    for (size_t i = 0; i < N_OBJECTIVES; i++) {
+        snprintf(t->names[i], sizeof t->names[i], "of%zu", i);
+        t->items[i] =
+            (struct tp_objective){t->names[i], i == 0, i == 0 ? -1 : NAN};
+    }
+    t->of = (struct tp_objectives){sizeof t->of, N_OBJECTIVES, sizeof *t->items,
+                                   t->items, 1};
+    c->told = t;
+    calls_enter(c, "objectives", TP_NO_ID);
+    rc = c->setup->plugin->tuner.objectives(c->self, &t->of);
+    calls_leave(c, "objectives");
+    calls_expect_ok(c, "objectives", rc);
+}
+
+/* The values of a result whose one number would be `value`, to be freed; where
+ * one may be lacking, a number that is NaN stands for that.  NULL: none. */
+static double *
+lend_values(struct calls *c, double value, bool may_lack, double *violation)
+{
+    double *values;
+
+    *violation = 0;
+    if (c->told == NULL || (may_lack && isnan(value)))
+        return NULL;
+    values = malloc(N_OBJECTIVES * sizeof *values);
+    if (values == NULL) {
+        calls_fail(c, "out of memory");
+        return NULL;
+    }
+    values[0] = value;
+    values[1] = value > 0.8 ? NAN : 1 - value;
+    *violation = value > 0.9 ? INFINITY : value > 0.5 ? value - 0.5 : 0;
+    return values;
+}
+
 void
 calls_open(struct calls *c, const struct calls_setup *setup)
 {
@@ -190,6 +252,8 @@ calls_open(struct calls *c, const struct calls_setup *setup)
     calls_expect_ok(c, "create", c->self == NULL ? TP_ERR : TP_OK);
     if (!c->broken)
         configure(c);
+    if (!c->broken && setup->objectives && calls_takes_several(p))
+        tell_objectives(c);
 }
 
 int
@@ -200,6 +264,7 @@ calls_close(struct calls *c, struct err *err)
         layer_destroy(c);
         calls_leave(c, "destroy");
     }
+    free(c->told);
     inner_free(c->inner);
     calls_forget_given(c);
     fake_space_free(c->lent);
@@ -401,14 +466,18 @@ calls_tell(struct calls *c, uint64_t id, const double *x, int how, double value)
                                .how = how,
                                .value = value,
                                .step = how == TP_RESULT_STOPPED ? 4 : 0};
-    double *lent = lend(c, x);
+    double *lent = lend(c, x), *values;
     int rc;
 
     if (lent == NULL)
         return;
+    values = lend_values(c, value, how == TP_RESULT_STOPPED, &result.violation);
+    result.values = values;
+    result.n_values = values != NULL ? N_OBJECTIVES : 0;
     calls_enter(c, "tell", id);
     calls_open_demands(c, "tell");
     rc = layer_tell(c, id, lent, &result);
+    free(values);
     calls_leave(c, "tell");
     calls_close_demands(c, "tell");
     calls_expect_ok(c, "tell", rc);
@@ -619,15 +688,19 @@ calls_metric(struct calls *c, uint64_t id, const double *x,
                                  .decision = TP_GO,
                                  .value = NAN,
                                  .threshold = NAN};
-    double *lent = c->broken ? NULL : calls_new_point(c);
+    double *lent = c->broken ? NULL : calls_new_point(c), *values;
     int rc;
 
     if (lent == NULL)
         return;
     memcpy(lent, x, n_dims(c) * sizeof *x);
+    values = lend_values(c, copy.value, true, &copy.violation);
+    copy.values = values;
+    copy.n_values = values != NULL ? N_OBJECTIVES : 0;
     calls_enter(c, "metric", id);
     calls_open_demands(c, "metric");
     rc = c->setup->plugin->tuner.metric(c->self, id, lent, &copy, &verdict);
+    free(values);
     calls_leave(c, "metric");
     calls_close_demands(c, "metric");
     calls_expect_ok(c, "metric", rc);

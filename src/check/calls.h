@@ -55,7 +55,9 @@ struct calls_setup {
     bool asked;                 /* somebody wants to know why */
     struct surroundings *watch; /* compared after each call; or NULL */
     struct buf *answers;        /* gets a line an answer; or NULL */
-    bool may_fail; /* ask: no point of the space, or an error that says why */
+    bool objectives; /* a tuner that takes several values is told of two, and
+                        of a limit; else of none */
+    bool may_fail;   /* ask: no point of the space, or an error that says why */
     enum inner_mood mood; /* of what lies inside a filter */
     enum calls_saving saving;
     unsigned saving_every; /* about so many calls there is a rest; 0: never */
@@ -67,8 +69,9 @@ struct calls {
     struct arguments *args;
     const struct space *space; /* the current one; NULL: none */
     struct tp_space *lent;
-    struct inner *inner; /* of a filter; else NULL */
-    struct given *given; /* points of this space; calls.c's */
+    struct inner *inner;          /* of a filter; else NULL */
+    struct objectives_told *told; /* lent until destroy; NULL: none */
+    struct given *given;          /* points of this space; calls.c's */
     void *self;
     uint64_t rests;
     char place[256]; /* where we are, for messages: set by the caller */
@@ -118,5 +121,7 @@ void calls_metric(struct calls *c, uint64_t id, const double *x,
                   const struct tp_metric *metric);
 /* Whether it has them; living is an assessor's. */
 bool layer_saves(const struct plugin *p);
+/* Whether it is a tuner that takes several values. */
+bool calls_takes_several(const struct plugin *p);
 
 #endif

@@ -56,8 +56,9 @@ run_spaces(const struct job *job, struct calls_setup *setup,
     for (size_t i = 0; i < n; i++) {
         char title[160];
 
-        snprintf(title, sizeof title, "%s%s%s", s->at[i].title,
-                 mood == INNER_GIVES ? "" : ", ", inner_mood_text(mood));
+        snprintf(title, sizeof title, "%s%s%s%s", s->at[i].title,
+                 mood == INNER_GIVES ? "" : ", ", inner_mood_text(mood),
+                 setup->objectives ? ", two objectives" : "");
         if (tuner_orders(setup, title, s->at[i].space,
                          s->at[(i + 1) % s->n].space, err) != 0)
             return -1;
@@ -73,7 +74,10 @@ run_moods(const struct job *job, struct calls_setup *setup, struct err *err)
     for (int mood = 0; mood < moods; mood++)
         if (run_spaces(job, setup, (enum inner_mood)mood, err) != 0)
             return -1;
-    return 0;
+    if (!calls_takes_several(job->plugin))
+        return 0;
+    setup->objectives = true;
+    return run_spaces(job, setup, INNER_GIVES, err);
 }
 
 static int
@@ -147,15 +151,21 @@ void
 job_saving(const struct job *job)
 {
     const struct calls_seen *seen = &job->page->seen;
-    const struct calls_setup setup = {
+    struct calls_setup setup = {
         .plugin = job->plugin, .args = job->args, .seen = &job->page->seen};
     struct err err = {0};
+    bool saves = saving_is_possible(job->plugin);
+    int rc = saves ? saving_check(&setup, job->spaces, &err) : 0;
 
-    if (!saving_is_possible(job->plugin))
+    setup.objectives = calls_takes_several(job->plugin);
+    if (saves && setup.objectives && rc == 0)
+        rc = saving_check(&setup, job->spaces, &err);
+
+    if (!saves)
         child_find(job->page, CHECK_OK,
                    "it has no save and load: it is replayed from the beginning "
                    "when an experiment goes on, which takes longer");
-    else if (saving_check(&setup, job->spaces, &err) != 0)
+    else if (rc != 0)
         child_find(job->page, CHECK_FAILED, "%s", err.text);
     else if (seen->loads == 0)
         child_find(job->page, CHECK_WARNING,
@@ -181,6 +191,7 @@ job_extremes(const struct job *job)
     struct calls_setup setup = {.plugin = job->plugin,
                                 .args = job->args,
                                 .seen = &job->page->seen,
+                                .objectives = calls_takes_several(job->plugin),
                                 .saving =
                                     job->saves ? CALLS_SAVED : CALLS_NOT_SAVED,
                                 .saving_every = 5};
@@ -234,13 +245,14 @@ job_live(const struct job *job, struct surroundings *watch)
 {
     static const char tuner[] = "saaaFeFxPpaaaFeaFeaNediaFetaFe";
     static const char assessor[] = "0rrgr1rrn2rr0re1rf2rs3rrc4rrr";
-    const struct calls_setup setup = {.plugin = job->plugin,
-                                      .args = job->args,
-                                      .seen = &job->page->seen,
-                                      .watch = watch,
-                                      .saving = job->saves ? CALLS_SAVED
-                                                           : CALLS_NOT_SAVED,
-                                      .saving_every = 10};
+    const struct calls_setup setup = {
+        .plugin = job->plugin,
+        .args = job->args,
+        .seen = &job->page->seen,
+        .objectives = calls_takes_several(job->plugin),
+        .watch = watch,
+        .saving = job->saves ? CALLS_SAVED : CALLS_NOT_SAVED,
+        .saving_every = 10};
     const struct spaces *s = job->spaces;
     bool filter = job->plugin->kind == PLUGIN_FILTER;
     size_t second = filter ? 1 : 3; /* one in which points can repeat */

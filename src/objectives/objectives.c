@@ -566,29 +566,44 @@ read_value(struct jval v, double *out)
     return jval_number(v, out);
 }
 
-/* What a report has, for an error text. */
-static const char *
-list_reported(struct jval reported, const char *missing, char out[LIST_MAX],
-              char *hint, size_t hint_size)
+static bool
+is_value(const struct objectives *o, const char *name)
 {
-    const char *names[OBJECTIVES_VALUES_MAX];
-    struct jval_iter it = jval_iter(reported);
-    size_t n = 0;
+    for (size_t i = 0; i < o->n_values; i++)
+        if (strcmp(o->names[i], name) == 0)
+            return true;
+    return false;
+}
 
-    while (n < N(names) && jval_next(&it))
-        names[n++] = it.key;
-    nearest_hint(missing, names, n, hint, hint_size);
+/* What a report has, for an error text, and which of that, where it is nothing
+ * that is wanted, may be what is missing. */
+static const char *
+list_reported(const struct objectives *o, struct jval reported,
+              const char *missing, char out[LIST_MAX], char *hint,
+              size_t hint_size)
+{
+    const char *names[OBJECTIVES_VALUES_MAX], *others[OBJECTIVES_VALUES_MAX];
+    struct jval_iter it = jval_iter(reported);
+    size_t n = 0, n_others = 0;
+
+    for (; n < N(names) && jval_next(&it); n++) {
+        names[n] = it.key;
+        if (!is_value(o, it.key))
+            others[n_others++] = it.key;
+    }
+    nearest_hint(missing, others, n_others, hint, hint_size);
     return n > 0 ? list_words(names, n, out) : "nothing";
 }
 
 static int
-refuse_missing(struct jval reported, const char *name, struct err *err)
+refuse_missing(const struct objectives *o, struct jval reported,
+               const char *name, struct err *err)
 {
     char all[LIST_MAX], hint[OBJECTIVES_NAME_MAX + 32], quoted[QUOTE_MAX];
 
     if (jval_type(reported) == JSON_OBJECT)
         return err_set(err, ERR_INPUT, "no value '%s', reported is %s%s", name,
-                       list_reported(reported, name, all, hint, sizeof hint),
+                       list_reported(o, reported, name, all, hint, sizeof hint),
                        hint);
     return err_set(err, ERR_INPUT,
                    "no value '%s', reported is %s, expected an object with "
@@ -610,7 +625,7 @@ take_values(const struct objectives *o, struct jval reported, double *values,
 
         if (object ? !jval_get(reported, name, &v)
                    : strcmp(name, "default") != 0)
-            return refuse_missing(reported, name, err);
+            return refuse_missing(o, reported, name, err);
         if (!read_value(v, &values[i]))
             return err_set(err, ERR_INPUT,
                            "value '%s' is %s, expected a number", name,
@@ -633,7 +648,7 @@ objectives_take(const struct objectives *o, struct jval reported,
         /* A text in a text is not taken, nor is one that is no JSON. */
         result = doc != NULL && jval_type(json_root(doc)) != JSON_STRING
                      ? take_values(o, json_root(doc), out->values, err)
-                     : refuse_missing(reported, o->names[0], err);
+                     : refuse_missing(o, reported, o->names[0], err);
         json_free(doc);
     } else {
         result = take_values(o, reported, out->values, err);

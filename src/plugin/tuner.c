@@ -205,7 +205,10 @@ tuner_objectives(struct tuner *t, const struct objectives *o,
                                      t->items, o->n_limits};
     instance_enter(&t->instance);
     rc = t->ops->objectives(t->instance.self, &t->told);
-    return instance_leave(&t->instance, "objectives", rc, TP_OK, err);
+    rc = instance_leave(&t->instance, "objectives", rc, TP_OK, err);
+    if (rc != 0 && err != NULL)
+        err->code = ERR_CONFIG; /* another tuner is wanted */
+    return rc;
 }
 
 /* The one number that is told beside the values, or in their place. */

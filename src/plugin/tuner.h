@@ -37,7 +37,7 @@ void tuner_free(struct tuner *t);
  * before tuner_space(), and at most once.  From then on the `value` of what it
  * is told is made of several (scalar.h), or is the one objective's where there
  * is one and no limit; log, which may be NULL, is told in a line when that is
- * all that the tuner takes.  -1: it takes not so many (ERR_PLUGIN). */
+ * all that the tuner takes.  -1: it cannot take so many (ERR_CONFIG). */
 int tuner_objectives(struct tuner *t, const struct objectives *o,
                      const struct log *log, struct err *err);
 

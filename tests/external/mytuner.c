@@ -125,6 +125,7 @@ static const struct tp_tuner tuner = {
     NULL, /* load */
     NULL, /* score */
     NULL, /* metric: no advisor */
-    NULL  /* plan */
+    NULL, /* plan */
+    NULL  /* objectives: it takes one value */
 };
 TP_REGISTER_TUNER(tuner)
