@@ -60,6 +60,19 @@ replay_print_against(FILE *out, const char *plugin, bool maximize,
             modes[maximize], quote);
 }
 
+/* Writes "0.25, to minimize", or "0.25 by chebyshev, to minimize" of what is
+ * made of several values. */
+static void
+print_value(FILE *out, double value, const char *scalarized, bool maximize)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    number_format(value, text);
+    fprintf(out, "%s%s%s, to %s", text, scalarized != NULL ? " by " : "",
+            scalarized != NULL ? scalarized : "",
+            maximize ? "maximize" : "minimize");
+}
+
 /* ---- --assessor NAME, for people ---- */
 
 static void
@@ -115,9 +128,9 @@ print_whatif_best(FILE *out, const struct whatif *w)
         visible_printf(out, "best trial: no trial has a final result\n");
         return;
     }
-    number_format(w->best->final, value);
-    visible_printf(out, "best trial: %s (%s, to %s): ", w->best->job, value,
-                   w->maximize ? "maximize" : "minimize");
+    visible_printf(out, "best trial: %s (", w->best->job);
+    print_value(out, w->best->final, w->scalarized, w->maximize);
+    visible_printf(out, "): ");
     if (!w->best->then.stops) {
         visible_printf(out, "survives\n");
         return;
@@ -135,7 +148,7 @@ static void
 print_whatif_limits(FILE *out, const struct whatif *w)
 {
     if (w->against)
-        replay_print_against(out, "assessor", w->maximize, "--assessor-args ",
+        replay_print_against(out, "assessor", w->judged_up, "--assessor-args ",
                              "'");
     if (w->unknown > 0)
         visible_printf(
@@ -221,6 +234,8 @@ print_whatif_json(FILE *out, const struct whatif *what, struct err *err)
 
     json_add_raw(w, "assessor", what->assessor);
     json_add_bool(w, "maximize", what->maximize);
+    if (what->scalarized != NULL)
+        json_add_text(w, "scalarized", what->scalarized);
     json_add_unsigned(w, "trials", what->n);
     json_add_unsigned(w, "stopped", what->stopped_then);
     json_add_unsigned(w, "stopped_recorded", what->stopped_really);
@@ -426,17 +441,14 @@ print_ranking_trial(FILE *out, const struct ranking *r,
 static void
 print_ranking_best(FILE *out, const struct ranking *r)
 {
-    char value[NUMBER_TEXT_MAX];
-
     if (r->best == NULL) {
         visible_printf(out, "best trial: no trial has a final result\n");
         return;
     }
-    number_format(r->best->final, value);
-    visible_printf(
-        out, "best trial: %s (%s, to %s): given out with %zu results known",
-        r->best->job, value, r->maximize ? "maximize" : "minimize",
-        r->best->known_then);
+    visible_printf(out, "best trial: %s (", r->best->job);
+    print_value(out, r->best->final, r->scalarized, r->maximize);
+    visible_printf(out, "): given out with %zu results known",
+                   r->best->known_then);
     if (!r->can_rank)
         visible_printf(out, "\n");
     else if (!r->preferred)
@@ -530,6 +542,8 @@ print_ranking_json(FILE *out, const struct ranking *r, struct err *err)
 
     json_add_raw(w, "tuner", r->tuner);
     json_add_bool(w, "maximize", r->maximize);
+    if (r->scalarized != NULL)
+        json_add_text(w, "scalarized", r->scalarized);
     json_add_bool(w, "can_rank", r->can_rank);
     json_add_unsigned(w, "trials", r->n);
     json_add_unsigned(w, "told", r->told);

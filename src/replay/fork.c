@@ -104,6 +104,8 @@ direct_changed(struct session_setup *s, const struct fork_changes *c,
     const char *direction = s->policy.maximize ? "maximize" : "minimize";
     int rc = 0;
 
+    if (jval_type(s->objectives) != JSON_NULL)
+        return 0; /* session_new() tells what follows from them */
     if (c->tuner != NULL || c->tuner_args.node != NULL)
         rc = session_direct(s->paths, PLUGIN_TUNER, s->tuner, s->tuner_logged,
                             direction, &s->tuner_args, &made[0], err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN.  The log is read twice.  The history tells the trials and their
- * results, so that the best is known.  Then a router reads the frames as that
+ * results, so that the best is known; of several values a router tells them,
+ * which reads the frames once more.  Then a router reads the frames as that
  * of the recorded session did, since it alone knows which of them a tuner was
  * shown, and the tuner is told those. */
 #include "replay/ranking.h"
@@ -20,8 +21,10 @@
 #include "history/history.h"
 #include "log/log.h"
 #include "log/record.h"
+#include "objectives/objectives.h"
 #include "plugin/given_arg.h"
 #include "plugin/loader.h"
+#include "plugin/scalar.h"
 #include "plugin/tuner.h"
 #include "replay/whatif.h"
 #include "replay/script.h"
@@ -41,6 +44,8 @@ struct ranking_walk {
     struct log_reader *file;
     struct json *head;
     struct log silent; /* the router said all of it when it was recorded */
+    struct objectives *objectives; /* NULL: results are one number */
+    bool collects; /* results are noted, and the tuner is told nothing yet */
     struct router *router;
     struct buf text; /* a name in the recorded frame in hand */
     struct tuner *tuner;
@@ -170,7 +175,7 @@ collect(struct ranking_walk *w, struct err *err)
         rc = 0;
         if (wanted && f.kind == HISTORY_SUGGESTED)
             rc = add_suggestion(w, f.suggestion);
-        if (wanted && f.kind == HISTORY_REPORTED)
+        if (wanted && f.kind == HISTORY_REPORTED && w->objectives == NULL)
             rc = add_result(w, &f);
         if (rc != 0)
             no_memory(err);
@@ -324,13 +329,20 @@ suggest(struct ranking_walk *w, struct ranking_trial *t, struct err *err)
     return tuner_ended(w->tuner, w->asked - 1, w->y, TP_ENDED_CANCELLED, err);
 }
 
+/* Tells an imported result; values may be NULL. */
 static int
-tell(struct ranking_walk *w, const double *x, double value, struct err *err)
+tell(struct ranking_walk *w, const double *x, double value,
+     const double *values, double violation, struct err *err)
 {
     struct tp_result result = {._struct_size = sizeof result,
                                .how = TP_RESULT_IMPORTED,
                                .value = value};
 
+    if (w->objectives != NULL) {
+        result.values = values;
+        result.n_values = w->objectives->n;
+        result.violation = violation;
+    }
     return tuner_tell(w->tuner, TP_NO_ID, x, &result, err);
 }
 
@@ -355,7 +367,19 @@ take_result(struct ranking_walk *w, struct ranking_trial *t, struct err *err)
         return -1;
     w->best_is_told = w->best_is_told || is_best;
     out->told++;
-    return tell(w, w->x, t->final, err);
+    return tell(w, w->x, t->final, t->values, t->violation, err);
+}
+
+/* The value of an imported result; false: it has none. */
+static bool
+read_import(const struct ranking_walk *w, struct jval v, double *value,
+            struct objective_values *values)
+{
+    const char *problem;
+
+    if (w->objectives == NULL)
+        return metric_read_value(v, value, &problem);
+    return objectives_take(w->objectives, v, values, NULL) == 0;
 }
 
 /* Imported results as the tuner's side takes them; those that it refused are
@@ -364,18 +388,18 @@ static int
 take_import(struct ranking_walk *w, const struct command *cmd, struct err *err)
 {
     struct jval list = json_root(cmd->document), parameters, v;
-    const char *problem;
-    double value;
+    struct objective_values values = {0};
+    double value = NAN;
 
     for (size_t i = 0; w->space != NULL && i < jval_count(list); i++) {
         struct jval entry = jval_at(list, i);
 
         if (!jval_get(entry, "parameter", &parameters) ||
             !jval_get(entry, "value", &v) ||
-            !metric_read_value(v, &value, &problem) ||
+            !read_import(w, v, &value, &values) ||
             space_encode(w->space, parameters, w->x, NULL) != 0)
             continue;
-        if (tell(w, w->x, value, err) != 0)
+        if (tell(w, w->x, value, values.values, values.violation, err) != 0)
             return -1;
         w->out->imported++;
     }
@@ -384,12 +408,36 @@ take_import(struct ranking_walk *w, const struct command *cmd, struct err *err)
 
 /* ---- what the tuner is told ---- */
 
+/* Keeps the first result of a trial, of several values. */
+static int
+collect_values(struct ranking_trial *t, const struct metric *m, size_t n,
+               struct err *err)
+{
+    if (t->has_final)
+        return 0;
+    t->has_final = true;
+    memcpy(t->values, m->values, n * sizeof *t->values);
+    t->violation = m->violation;
+    t->final = m->value;
+    t->job = strdup(m->job);
+    return t->job == NULL ? no_memory(err) : 0;
+}
+
+static bool
+is_final(const struct command *cmd)
+{
+    return cmd->code == CMD_METRIC && cmd->metric.type == METRIC_FINAL &&
+           cmd->metric.has_value;
+}
+
 static int
 tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
 {
     struct ranking_trial *t;
     char *key;
 
+    if (w->collects && !is_final(cmd))
+        return 0;
     w->restarted = w->restarted ||
                    (w->nni && cmd->code == CMD_INITIALIZE && w->space != NULL);
     if (cmd->code == CMD_IMPORT && w->restarted) {
@@ -400,14 +448,15 @@ tell_command(struct ranking_walk *w, const struct command *cmd, struct err *err)
         return take_space(w, cmd, err);
     if (cmd->code == CMD_IMPORT)
         return take_import(w, cmd, err);
-    if (cmd->code != CMD_METRIC || cmd->metric.type != METRIC_FINAL ||
-        !cmd->metric.has_value)
+    if (!is_final(cmd))
         return 0;
     key = script_parameter_key(&cmd->metric.parameter);
     t = key == NULL ? NULL : find(w, key);
     free(key);
     if (t == NULL || t->order != 0)
         return 0;
+    if (w->collects)
+        return collect_values(t, &cmd->metric, w->objectives->n, err);
     if (note_final(w, t, cmd->metric.job, cmd->metric.value) != 0)
         return no_memory(err);
     t->order = ++w->n_results;
@@ -471,9 +520,12 @@ walk(struct ranking_walk *w, struct err *err)
     enum log_status status;
     struct record r;
 
+    router_free(w->router);
     w->router = router_new(&w->silent, err);
     if (w->router == NULL)
         return -1;
+    if (w->objectives != NULL)
+        router_judge(w->router, w->objectives);
     log_rewind(w->file);
     while ((status = log_next(w->file, &r, err)) == LOG_RECORD) {
         if (r.len < 2 || (until != 0 && r.number > until))
@@ -486,7 +538,50 @@ walk(struct ranking_walk *w, struct err *err)
     return status == LOG_DAMAGED ? -1 : 0;
 }
 
+/* The results of several values, and which is the best by what is made of them
+ * over the ranges of all. */
+static int
+walk_for_values(struct ranking_walk *w, struct err *err)
+{
+    struct ranking *out = w->out;
+    struct scalar s;
+    int rc;
+
+    if (w->objectives == NULL)
+        return 0;
+    w->collects = true;
+    rc = walk(w, err);
+    w->collects = false;
+    scalar_init(&s, w->objectives);
+    for (int pass = 0; out->scalarized != NULL && pass < 2; pass++)
+        for (size_t i = 0; i < out->n; i++)
+            if (out->trials[i].has_final)
+                out->trials[i].final = scalar_take(&s, out->trials[i].values,
+                                                   out->trials[i].violation);
+    for (size_t i = 0; i < out->n; i++)
+        if (out->trials[i].has_final &&
+            is_better(out, &out->trials[i],
+                      w->best == 0 ? NULL : &out->trials[w->best - 1]))
+            w->best = i + 1;
+    return rc;
+}
+
 /* ---- start and end ---- */
+
+static int
+take_objectives(struct ranking_walk *w, struct session_setup *session,
+                struct err *err)
+{
+    if (jval_type(session->objectives) == JSON_NULL)
+        return 0;
+    w->objectives = objectives_from(session->objectives, err);
+    if (w->objectives == NULL ||
+        policy_set_objectives(&session->policy, w->objectives, NULL, err) != 0)
+        return err_place(err, "head record: objectives");
+    if (policy_scalarizes(&session->policy))
+        w->out->scalarized = scalarize_name(w->objectives->how);
+    return 0;
+}
 
 static int
 begin(struct ranking_walk *w, struct err *err)
@@ -503,6 +598,8 @@ begin(struct ranking_walk *w, struct err *err)
         return -1;
     w->seed = session.seed;
     w->nni = session.policy.nni;
+    if (take_objectives(w, &session, err) != 0)
+        return -1;
     w->out->maximize = session.policy.maximize;
     w->silent = (struct log){.fd = -1, .name = "tunepipe"};
     if (given_arg_complete(w->setup->paths, PLUGIN_TUNER, w->setup->tuner,
@@ -514,7 +611,9 @@ begin(struct ranking_walk *w, struct err *err)
                          args != NULL ? json_root(args) : w->setup->args,
                          session.seed, w->setup->log, err);
     json_free(args);
-    if (w->tuner == NULL)
+    if (w->tuner == NULL ||
+        (w->objectives != NULL &&
+         tuner_objectives(w->tuner, w->objectives, w->setup->log, err) != 0))
         return -1;
     buf_init(&text, DESCRIBED_MAX);
     tuner_describe(w->tuner, &text);
@@ -532,6 +631,7 @@ end(struct ranking_walk *w)
     tuner_free(w->tuner);
     space_free(w->space);
     router_free(w->router);
+    objectives_free(w->objectives);
     json_free(w->head);
     log_close(w->file);
     buf_fini(&w->text);
@@ -591,7 +691,8 @@ ranking_run(const struct ranking_setup *setup, struct ranking *out,
                        "tuner %s: expected a plugin: a program would have to "
                        "be waited for",
                        setup->tuner);
-    if (begin(&w, err) == 0 && collect(&w, err) == 0 && walk(&w, err) == 0) {
+    if (begin(&w, err) == 0 && collect(&w, err) == 0 &&
+        walk_for_values(&w, err) == 0 && walk(&w, err) == 0) {
         conclude(&w);
         rc = 0;
     }

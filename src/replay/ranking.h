@@ -12,6 +12,7 @@
 #define REPLAY_RANKING_H
 
 #include "json.h"
+#include "objectives/objectives.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +40,9 @@ struct ranking_trial {
     char *job;        /* trial_job_id; NULL: it reported nothing final */
     size_t order;     /* 1: its result came first */
     bool has_final;
-    double final;
+    double final; /* of several values, what is made of them over the ranges of
+                     all final results */
+    double values[OBJECTIVES_MAX], violation; /* where there are objectives */
     size_t known_then; /* results there were when it was given out ... */
     size_t known;      /* ... and before its own */
     bool unfit;        /* the result does not fit the search space any more */
@@ -53,12 +56,14 @@ struct ranking {
     struct ranking_trial *trials; /* in the order of their results, then those
                                      without one in that they were given out */
     size_t n, cap;
-    char *tuner;           /* name, version, seed, arguments, as JSON */
-    bool maximize;         /* as the log says */
-    bool against;          /* the tuner's optimize_mode is the other one */
-    bool can_rank;         /* the tuner has `score` */
-    size_t told, imported; /* results of trials, and from elsewhere */
-    size_t silent;         /* trials without a final result */
+    char *tuner;            /* name, version, seed, arguments, as JSON */
+    bool maximize;          /* as the log says */
+    const char *scalarized; /* how final values are made of several; NULL: there
+                               is one */
+    bool against;           /* the tuner's optimize_mode is the other one */
+    bool can_rank;          /* the tuner has `score` */
+    size_t told, imported;  /* results of trials, and from elsewhere */
+    size_t silent;          /* trials without a final result */
     size_t unfit, ranked;
     double mean_rank;                 /* of those ranked; NaN: none */
     const struct ranking_trial *best; /* by final value; NULL: none */

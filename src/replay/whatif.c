@@ -21,8 +21,10 @@
 #include "json.h"
 #include "log/log.h"
 #include "log/record.h"
+#include "objectives/objectives.h"
 #include "plugin/assessor.h"
 #include "plugin/given_arg.h"
+#include "plugin/scalar.h"
 #include "replay/script.h"
 
 #include <math.h>
@@ -39,6 +41,8 @@ struct whatif_walk {
     struct log silent; /* what the router says was said when the session was
                           recorded */
     struct policy policy;
+    struct objectives *objectives; /* NULL: results are one number */
+    struct scalar scalar;          /* of intermediate results */
     struct router *router;
     struct assessor *assessor;
     struct side *assessing;
@@ -104,6 +108,21 @@ get_trial(struct whatif_walk *w, const char *job, const struct parameter_id *id)
 
 /* ---- the manager's frames ---- */
 
+/* What is judged of a report. */
+static double
+value_of(struct whatif_walk *w, const struct metric *m)
+{
+    size_t judged = policy_judged(&w->policy);
+
+    if (m->values == NULL)
+        return m->value;
+    if (judged != SIZE_MAX)
+        return m->values[judged];
+    return policy_scalarizes(&w->policy)
+               ? scalar_take(&w->scalar, m->values, m->violation)
+               : m->value;
+}
+
 /* Enters a report among what was really reported; NULL: out of memory. */
 static const struct series *
 see_report(struct whatif_walk *w, const struct metric *m)
@@ -114,7 +133,7 @@ see_report(struct whatif_walk *w, const struct metric *m)
         return NULL;
     if (m->attempt > h->attempt)
         series_restart(h, m->attempt);
-    return series_enter(h, m->sequence, m->value) < 0 ? NULL : h;
+    return series_enter(h, m->sequence, value_of(w, m)) < 0 ? NULL : h;
 }
 
 /* Tells the other assessor of the end that would have followed its stop. */
@@ -187,10 +206,14 @@ take_final(struct whatif_walk *w, const struct command *cmd, struct err *err)
 
     if (t == NULL)
         return no_memory(err);
-    if (!t->has_final) {
-        t->has_final = true;
-        t->final = cmd->metric.value;
-    }
+    if (t->has_final)
+        return 0;
+    t->has_final = true;
+    t->final = cmd->metric.value;
+    t->violation = cmd->metric.violation;
+    if (cmd->metric.values != NULL)
+        memcpy(t->values, cmd->metric.values,
+               w->objectives->n * sizeof *t->values);
     return 0;
 }
 
@@ -396,6 +419,21 @@ judge(struct whatif *w, int64_t last_us)
     }
 }
 
+/* Makes one number of the values of each final result, over the ranges of
+ * all. */
+static void
+scalarize(struct whatif *w, const struct objectives *o)
+{
+    struct scalar s;
+
+    scalar_init(&s, o);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < w->n; i++)
+            if (w->trials[i].has_final)
+                w->trials[i].final = scalar_take(&s, w->trials[i].values,
+                                                 w->trials[i].violation);
+}
+
 /* ---- start and end ---- */
 
 static void
@@ -407,8 +445,27 @@ collect(void *ctx, const struct emission *e)
 }
 
 static int
+take_objectives(struct whatif_walk *w, const struct session_setup *session,
+                struct err *err)
+{
+    if (jval_type(session->objectives) == JSON_NULL)
+        return 0;
+    w->objectives = objectives_from(session->objectives, err);
+    if (w->objectives == NULL ||
+        policy_set_objectives(&w->policy, w->objectives,
+                              session->assessor_objective, err) != 0)
+        return err_place(err, "head record: objectives");
+    scalar_init(&w->scalar, w->objectives);
+    router_judge(w->router, w->objectives);
+    if (policy_scalarizes(&w->policy))
+        w->out->scalarized = scalarize_name(w->objectives->how);
+    return 0;
+}
+
+static int
 begin(struct whatif_walk *w, struct err *err)
 {
+    const char *direction;
     struct session_setup session = {.paths = w->setup->paths};
     struct emitter emitter = {collect, w};
     struct json *args;
@@ -430,9 +487,14 @@ begin(struct whatif_walk *w, struct err *err)
         return no_memory(err);
     if (w->policy.nni)
         router_serve_nni(w->router, w->policy.reissue);
+    if (take_objectives(w, &session, err) != 0)
+        return -1;
+    direction = policy_assessor_direction(&w->policy);
+    w->out->judged_up = direction != NULL ? strcmp(direction, "maximize") == 0
+                                          : w->out->maximize;
     if (given_arg_complete(w->setup->paths, PLUGIN_ASSESSOR, w->setup->assessor,
                            w->setup->args, "optimize_mode",
-                           w->out->maximize ? "maximize" : "minimize", &args,
+                           w->out->judged_up ? "maximize" : "minimize", &args,
                            err) != 0)
         return -1;
     w->assessor = assessor_new(w->setup->paths, w->setup->assessor,
@@ -444,7 +506,7 @@ begin(struct whatif_walk *w, struct err *err)
     buf_init(&text, DESCRIBED_MAX);
     assessor_describe(w->assessor, &text);
     w->out->assessor =
-        whatif_description(&text, w->out->maximize, &w->out->against);
+        whatif_description(&text, w->out->judged_up, &w->out->against);
     if (w->out->assessor == NULL)
         return no_memory(err);
     w->assessing =
@@ -459,6 +521,7 @@ end(struct whatif_walk *w)
     assessor_free(w->assessor);
     series_map_free(w->seen);
     router_free(w->router);
+    objectives_free(w->objectives);
     json_free(w->head);
     log_close(w->file);
     buf_fini(&w->text);
@@ -483,6 +546,8 @@ whatif_run(const struct whatif_setup *setup, struct whatif *out,
                        setup->assessor);
     if (begin(&w, err) == 0 && walk_all(&w, take_kill, err) == 0 &&
         walk_all(&w, take, err) == 0) {
+        if (out->scalarized != NULL)
+            scalarize(out, w.objectives);
         judge(out, w.time_us);
         rc = 0;
     }

@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "json.h"
+#include "objectives/objectives.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +50,9 @@ struct whatif_trial {
     struct whatif_stop really, then;
     bool ended, has_final;
     enum end_event event;
-    double final;
+    double final; /* of several values, what is made of them over the ranges of
+                     all final results */
+    double values[OBJECTIVES_MAX], violation; /* where there are objectives */
     int64_t end_us; /* where it has not ended: time of the log's last record */
     uint64_t given_out; /* arrival number that its TR answers; 0: none */
     size_t saved_steps; /* steps reported behind a stop that the other assessor
@@ -63,9 +66,12 @@ struct whatif_trial {
 struct whatif {
     struct whatif_trial *trials; /* in the order of their first report */
     size_t n, cap;
-    char *assessor; /* name, version, seed, arguments, as JSON */
-    bool maximize;  /* as the log says */
-    bool against;   /* the assessor's optimize_mode is the other one */
+    char *assessor;         /* name, version, seed, arguments, as JSON */
+    bool maximize;          /* as the log says */
+    const char *scalarized; /* how final values are made of several; NULL: there
+                               is one */
+    bool judged_up;         /* higher is better in what the assessor judges */
+    bool against;           /* the assessor's optimize_mode is the other one */
     uint64_t first; /* arrival number of the first other decision; 0: none */
     const struct whatif_trial *first_trial; /* the trial of that decision */
     const struct whatif_trial *best;        /* by final value; NULL: none */

@@ -294,9 +294,11 @@ set_up(struct drive *d, struct tape *t, const struct made_up *m, size_t n)
         d->setup.n_filters = 1;
     }
     *t = (struct tape){.seed = n,
+                       .several = t->several,
                        .labels = m->labels,
                        .nni = m->nni,
-                       .pauses = strcmp(m->tuner, "advisor") == 0};
+                       .pauses = strcmp(m->tuner, "advisor") == 0 ||
+                                 strcmp(m->tuner, "asha") == 0};
     memcpy(t->spaces, m->spaces, sizeof t->spaces);
     memcpy(t->points, m->points, sizeof t->points);
     tape_make(t, n);
@@ -316,6 +318,58 @@ TEST(session_save_goes_on_behind_any_command)
             tape_fini(t);
             drive_stop(&d);
         }
+    free(t);
+}
+
+/* ---- several values ---- */
+
+static const struct {
+    struct made_up m;
+    const char *objectives, *judged;
+} several[] = {
+#define SPACES                                                             \
+    .spaces = {NUMBERS, FEWER},                                            \
+    .points = {                                                            \
+        "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"\xc3\xa4\"}}", \
+        "{\"lr\": 0.1, \"units\": 3, \"net\": {\"_name\": \"b\", \"q\": 1.5}}"}
+#define PAIR                                                               \
+    "{\"objectives\": [{\"name\": \"acc\", \"direction\": \"maximize\"}, " \
+    "{\"name\": \"ms\", \"direction\": \"minimize\"}]"
+    {{.tuner = "several", .assessor = "medianstop", SPACES},
+     PAIR ", \"resultConstraints\": [\"ms <= 20\", \"acc >= 0.2\"]}",
+     NULL},
+    {{.tuner = "evolution",
+      .assessor = "medianstop",
+      .extensions = true,
+      SPACES},
+     PAIR ", \"scalarize\": {\"method\": \"lexicographic\"}}",
+     "acc"},
+    {{.tuner = "asha", .extensions = true, SPACES}, PAIR "}", NULL},
+    {{.tuner = "tpe", .assessor = "medianstop", .filter = "dedup", SPACES},
+     "{\"objectives\": [{\"name\": \"ms\", \"direction\": \"minimize\"}], "
+     "\"resultConstraints\": [\"acc >= 0.5\"]}",
+     NULL},
+};
+
+TEST(session_save_goes_on_with_several_values)
+{
+    struct tape *t = calloc(1, sizeof *t);
+
+    for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
+        struct json *doc = json_parse(several[i].objectives,
+                                      strlen(several[i].objectives), 0, NULL);
+        struct drive d;
+
+        t->several = true;
+        set_up(&d, t, &several[i].m, 150 + i);
+        d.setup.objectives = json_root(doc);
+        d.setup.assessor_objective = several[i].judged;
+        d.setup.policy.stopped = i % 2 == 0 ? TELL_BEST : TELL_LATEST;
+        check_tape(&d.setup, t, 3);
+        tape_fini(t);
+        drive_stop(&d);
+        json_free(doc);
+    }
     free(t);
 }
 

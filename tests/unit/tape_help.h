@@ -24,6 +24,7 @@ struct tape {
     /* Of those made up: */
     uint64_t seed;
     bool labels;           /* suggestions are named "0-ID" */
+    bool several;          /* results are of `acc` and `ms` */
     bool nni;              /* the manager is started again now and then */
     bool pauses;           /* trials may end as paused, or have a base */
     const char *spaces[2]; /* of IN and SS, by turns */
@@ -112,6 +113,20 @@ tape_some_id(struct tape *t)
     return back < n ? n - 1 - back : 0;
 }
 
+/* What a trial reports, inside of a text; borrowed until the next call. */
+static inline const char *
+tape_value(struct tape *t, const char *before, int value)
+{
+    static char text[80];
+
+    if (t->several && before[0] != 'n')
+        snprintf(text, sizeof text, "{\\\"acc\\\": %s%d, \\\"ms\\\": %d}",
+                 before, value, (int)help_below(&t->seed, 30));
+    else
+        snprintf(text, sizeof text, "%s%d", before, value);
+    return text;
+}
+
 static inline void
 tape_report(struct tape *t)
 {
@@ -129,10 +144,11 @@ tape_report(struct tape *t)
              "{\"parameter_id\": %s, \"trial_job_id\": \"J%" PRIu64
              "\", \"type\": \"PERIODICAL\", \"sequence\": %" PRIu64
              ", \"attempt\": %" PRIu64 ", \"base\": %" PRIu64
-             ", \"sync\": %s, \"value\": \"%s%d\"}",
+             ", \"sync\": %s, \"value\": \"%s\"}",
              tape_id(t, id), id, sequence, t->attempts[id], base,
-             odd % 3 == 0 ? "true" : "false", odd == 5 ? "none" : "0.",
-             (int)help_below(&t->seed, 1000));
+             odd % 3 == 0 ? "true" : "false",
+             tape_value(t, odd == 5 ? "none" : "0.",
+                        (int)help_below(&t->seed, 1000)));
     t->sequences[id] += help_below(&t->seed, 4) != 0;
 }
 
@@ -143,8 +159,9 @@ tape_result(struct tape *t)
 
     tape_say(t, "ME",
              "{\"parameter_id\": %s, \"trial_job_id\": \"J%" PRIu64
-             "\", \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"%d\"}",
-             tape_id(t, id), id, (int)help_below(&t->seed, 100));
+             "\", \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"%s\"}",
+             tape_id(t, id), id,
+             tape_value(t, "", (int)help_below(&t->seed, 100)));
 }
 
 static inline void
@@ -189,8 +206,9 @@ tape_rare(struct tape *t)
         tape_say(t, "SS", "%s", t->spaces[t->space]);
         return;
     case 1:
-        tape_say(t, "FD", "[{\"parameter\": %s, \"value\": 0.5}]",
-                 t->points[t->space]);
+        tape_say(t, "FD", "[{\"parameter\": %s, \"value\": %s}]",
+                 t->points[t->space],
+                 t->several ? "{\"acc\": 0.5, \"ms\": 9}" : "0.5");
         return;
     case 2:
         tape_say(t, "AD",
