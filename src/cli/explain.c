@@ -140,7 +140,8 @@ print_reports(const struct explanation *x, FILE *out)
     visible_printf(out, "reports     %" PRIu64, x->reports);
     if (x->reports > 0) {
         number_format(x->latest, text);
-        visible_printf(out, ", the latest %s at step %" PRIu64, text,
+        visible_printf(out, ", the latest %s at step %" PRIu64,
+                       x->latest_values != NULL ? x->latest_values : text,
                        x->latest_step);
     }
     if (x->attempts > 1)
@@ -148,7 +149,12 @@ print_reports(const struct explanation *x, FILE *out)
                        x->attempts);
     if (x->final > 0) {
         number_format(x->result, text);
-        visible_printf(out, "; final %s (command %" PRIu64 ")", text, x->final);
+        visible_printf(out, "; final %s",
+                       x->result_values != NULL ? x->result_values : text);
+        number_format(x->violation, text);
+        if (x->violation > 0)
+            visible_printf(out, ", beyond the limits by %s", text);
+        visible_printf(out, " (command %" PRIu64 ")", x->final);
     }
     if (is_older(x))
         visible_printf(out, "; behind command %" PRIu64, x->dropped);
@@ -307,6 +313,8 @@ add_outcome(struct json_writer *w, const struct explanation *x)
     if (json_open_object_if(w, "final", x->final != 0)) {
         json_add_unsigned(w, "command", x->final);
         json_add_number(w, "value", x->result);
+        if (x->result_values != NULL)
+            json_add_raw(w, "values", x->result_values);
         json_close(w);
     }
     if (json_open_object_if(w, "end", x->ended != 0)) {
@@ -327,6 +335,8 @@ explain_print_json(const struct explanation *x, FILE *out, struct err *err)
     if (json_open_object_if(w, "latest", x->reports != 0)) {
         json_add_unsigned(w, "step", x->latest_step);
         json_add_number(w, "value", x->latest);
+        if (x->latest_values != NULL)
+            json_add_raw(w, "values", x->latest_values);
         json_close(w);
     }
     add_verdict(w, x);
@@ -355,7 +365,8 @@ static const char help[] =
     "                         \"step\", \"stop\", \"decision\", \"rule\",\n"
     "                         \"value\", \"threshold\", \"why\"},\n"
     "                         \"killed\", \"decided\",\n"
-    "                         \"final\": {\"command\", \"value\"},\n"
+    "                         \"final\": {\"command\", \"value\"}, where there\n"
+    "                         are several also \"values\", as in \"latest\",\n"
     "                         \"end\": {\"command\", \"event\"}}; null where\n"
     "                         there is none\n"
     "  --plugin-path DIRS     folders of plugins, separated by colons;\n"

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct router {
     struct marks *marks;
@@ -156,37 +155,6 @@ complain_of_metric(const struct router *r, const struct command *cmd,
              m->sequence, text);
 }
 
-/* The values of the objectives become the metric's. */
-static int
-stamp_values(const struct objectives *o, struct metric *m, struct err *why)
-{
-    struct json *doc = metric_parse(m, why);
-    struct objective_values taken;
-    int rc = -1;
-
-    m->has_value = false;
-    if (doc == NULL)
-        return -1;
-    if (objectives_take(o, json_root(doc), &taken, why) == 0) {
-        m->values = malloc(o->n_values * sizeof *m->values);
-        rc = m->values != NULL ? 0 : err_set(why, ERR_MEMORY, "out of memory");
-    }
-    json_free(doc);
-    if (rc != 0)
-        return -1;
-    memcpy(m->values, taken.values, o->n_values * sizeof *m->values);
-    m->n_values = o->n_values;
-    m->violation = taken.violation;
-    m->has_value = true;
-    /* NaN as soon as one is: whoever takes one number alone knows what that
-     * means. */
-    m->value = taken.values[0];
-    for (size_t i = 1; i < o->n; i++)
-        if (isnan(taken.values[i]))
-            m->value = NAN;
-    return 0;
-}
-
 /* Reads the value of a metric for what it is; *why says why it has none. */
 static void
 read_metric_value(const struct router *r, struct metric *m, struct err *why)
@@ -195,7 +163,7 @@ read_metric_value(const struct router *r, struct metric *m, struct err *why)
     if (m->type == METRIC_REQUEST)
         return;
     if (r->objectives != NULL)
-        stamp_values(r->objectives, m, why);
+        objectives_stamp(r->objectives, m, why);
     else if (!m->has_value)
         err_set(why, ERR_INPUT, "%s%s%s", m->problem,
                 m->shown != NULL ? ": " : "", m->shown != NULL ? m->shown : "");

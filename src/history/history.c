@@ -25,6 +25,7 @@
 #include "frame.h"
 #include "history/folder.h"
 #include "log/record.h"
+#include "objectives/objectives.h"
 #include "pack/packs.h"
 #include "scan.h"
 #include "trial/files.h"
@@ -66,15 +67,17 @@ struct trial {
 struct history_reader {
     /* Of the experiment; NULL: there is a log, or records, alone. */
     char *folder;
-    struct packs *packs;    /* of its trials */
-    struct log_reader *log; /* NULL: there is none (yet) */
-    struct map suggested;   /* parameter_id -> struct history_suggestion */
-    struct map trials;      /* trial_job_id -> struct trial */
-    struct idset over;      /* trials that have ended, by their numbers */
-    struct map over_named;  /* ended trials without a number, by their names */
-    unsigned left_out;      /* kinds of facts that are not wanted, a bit each */
-    bool plain;             /* no tree is wanted: history_read_plainly() */
-    history_skip *skip;     /* records that are left out; NULL: none are */
+    struct packs *packs;           /* of its trials */
+    struct objectives *objectives; /* by the log's head; NULL: results are one
+                                      number */
+    struct log_reader *log;        /* NULL: there is none (yet) */
+    struct map suggested;  /* parameter_id -> struct history_suggestion */
+    struct map trials;     /* trial_job_id -> struct trial */
+    struct idset over;     /* trials that have ended, by their numbers */
+    struct map over_named; /* ended trials without a number, by their names */
+    unsigned left_out;     /* kinds of facts that are not wanted, a bit each */
+    bool plain;            /* no tree is wanted: history_read_plainly() */
+    history_skip *skip;    /* records that are left out; NULL: none are */
     void *skip_ctx;
     /* Where the last gap began and ended; 0: there is none. */
     int64_t gone_us, resumed_us;
@@ -791,7 +794,14 @@ queue_metric(struct history_reader *h, const struct trial *t,
                                         .base = m->base,
                                         .standing = standing,
                                         .values = {{"default", m->value}},
-                                        .n_values = m->has_value};
+                                        .n_values = m->has_value,
+                                        .violation = m->violation};
+    if (m->values == NULL)
+        return;
+    f->metric.n_values = m->n_values;
+    for (size_t i = 0; i < m->n_values; i++)
+        f->metric.values[i] =
+            (struct history_value){h->objectives->names[i], m->values[i]};
 }
 
 static int
@@ -800,10 +810,15 @@ take_metric(struct history_reader *h, struct err *err)
     const struct metric *m = &h->cmd->metric;
     enum history_standing standing;
     struct trial *t = find(h, m->job);
+    struct err why = {0};
     char *id;
 
     if (m->type == METRIC_REQUEST)
         return 0;
+    if (h->objectives != NULL &&
+        objectives_stamp(h->objectives, &h->cmd->metric, &why) != 0 &&
+        why.code == ERR_MEMORY)
+        return no_memory(err);
     if (t == NULL && is_over(h, m->job)) {
         queue_metric(h, NULL, HISTORY_LATE);
         return 0;
@@ -1051,11 +1066,28 @@ static const struct {
     {RECORD_TUNER, "DT", HISTORY_DECIDED, take_decision},
 };
 
+/* Takes what results are judged by. */
+static int
+take_head(struct history_reader *h, struct err *err)
+{
+    const struct record *r = &h->record;
+    struct json *doc = json_parse(r->payload, r->len, JSON_STRICT, NULL);
+    struct err why = {0};
+    struct jval v;
+
+    objectives_free(h->objectives);
+    h->objectives = NULL;
+    if (doc != NULL && jval_get(json_root(doc), "objectives", &v))
+        h->objectives = objectives_from(v, &why);
+    json_free(doc);
+    return why.code == ERR_MEMORY ? no_memory(err) : 0;
+}
+
 static int
 take(struct history_reader *h, struct err *err)
 {
     const struct record *r = &h->record;
-    int rc = 0;
+    int rc = r->kind == RECORD_HEAD ? take_head(h, err) : 0;
 
     if (r->kind == RECORD_RESUMED) {
         cross_gap(h, r->time_us);
@@ -1063,7 +1095,8 @@ take(struct history_reader *h, struct err *err)
         return 0;
     }
     for (size_t i = 0;
-         r->len >= CODE_SIZE && i < sizeof takers / sizeof *takers; i++)
+         rc == 0 && r->len >= CODE_SIZE && i < sizeof takers / sizeof *takers;
+         i++)
         if (r->kind == takers[i].record &&
             memcmp(r->payload, takers[i].code, CODE_SIZE) == 0) {
             if ((h->left_out & 1u << takers[i].kind) == 0)
@@ -1269,6 +1302,7 @@ history_close(struct history_reader *h)
     log_close(h->log);
     free(h->folder);
     packs_free(h->packs);
+    objectives_free(h->objectives);
     free(h);
 }
 
@@ -1422,6 +1456,39 @@ load_trial(struct loading *l, struct trial *t)
         unpack_fail(in);
 }
 
+/* Nothing where there are none, as before there could be. */
+static void
+save_objectives(const struct objectives *o, struct buf *out)
+{
+    char *text;
+
+    if (o == NULL)
+        return;
+    text = objectives_text(o);
+    pack_text(out, text);
+    out->failed = out->failed || text == NULL;
+    free(text);
+}
+
+static void
+load_objectives(struct history_reader *h, struct loading *l)
+{
+    struct err why = {0};
+    const char *text;
+
+    if (l->in.failed || unpack_done(&l->in))
+        return;
+    text = unpack_text(&l->in);
+    if (text == NULL)
+        unpack_fail(&l->in);
+    else if ((h->objectives = objectives_read(text, &why)) != NULL)
+        return;
+    else if (why.code == ERR_MEMORY)
+        load_fail(l);
+    else
+        unpack_fail(&l->in);
+}
+
 void
 history_save(const struct history_reader *h, struct buf *out)
 {
@@ -1451,6 +1518,7 @@ history_save(const struct history_reader *h, struct buf *out)
         pack_text(out, slots[i]->key);
     free(slots);
     idset_save(&h->over, out);
+    save_objectives(h->objectives, out);
 }
 
 static void
@@ -1521,6 +1589,7 @@ history_load(struct history_reader *h, const void *bytes, size_t len,
     if (idset_load(&h->over, &l.in) != 0 && !over.failed)
         /* the bytes are all there: it was memory */
         l.memory = unpack_count(&over, 8) > 0;
+    load_objectives(h, &l);
     if (l.memory)
         return no_memory(err);
     if (!unpack_done(&l.in)) {

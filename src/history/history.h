@@ -31,6 +31,7 @@
 #define HISTORY_HISTORY_H
 
 #include "json.h"
+#include "objectives/objectives.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,7 +98,7 @@ enum history_standing {
 };
 
 struct history_value {
-    const char *name; /* "default" is the objective's */
+    const char *name; /* "default", or as the objectives say */
     double value;     /* may be NaN or infinite */
 };
 
@@ -106,8 +107,11 @@ struct history_metric {
     uint64_t attempt, sequence;
     uint64_t base; /* the step that sequence 0 has */
     enum history_standing standing;
-    struct history_value values[1]; /* the objective is the first */
-    size_t n_values;                /* 0: it was no number */
+    /* One, or where the experiment has objectives theirs, then those that only
+     * limits name. */
+    struct history_value values[OBJECTIVES_VALUES_MAX];
+    size_t n_values;  /* 0: it was no number, or lacked a value */
+    double violation; /* of limits on results; 0: within all */
 };
 
 struct history_decision {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "objectives/objectives.h"
 
+#include "command.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/nearest.h"
@@ -656,6 +657,36 @@ objectives_take(const struct objectives *o, struct jval reported,
     if (result != 0)
         return -1;
     out->violation = objectives_violation(o, out->values);
+    return 0;
+}
+
+int
+objectives_stamp(const struct objectives *o, struct metric *m, struct err *why)
+{
+    struct json *doc = metric_parse(m, why);
+    struct objective_values taken;
+    int rc = -1;
+
+    m->has_value = false;
+    if (doc == NULL)
+        return -1;
+    if (objectives_take(o, json_root(doc), &taken, why) == 0) {
+        m->values = malloc(o->n_values * sizeof *m->values);
+        rc = m->values != NULL ? 0 : err_set(why, ERR_MEMORY, "out of memory");
+    }
+    json_free(doc);
+    if (rc != 0)
+        return -1;
+    memcpy(m->values, taken.values, o->n_values * sizeof *m->values);
+    m->n_values = o->n_values;
+    m->violation = taken.violation;
+    m->has_value = true;
+    /* NaN as soon as one is: whoever takes one number alone knows what that
+     * means. */
+    m->value = taken.values[0];
+    for (size_t i = 1; i < o->n; i++)
+        if (isnan(taken.values[i]))
+            m->value = NAN;
     return 0;
 }
 

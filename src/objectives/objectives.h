@@ -23,6 +23,7 @@ struct buf;
 struct err;
 struct json_writer;
 struct jval;
+struct metric;
 
 #define OBJECTIVES_MAX 8
 #define OBJECTIVES_LIMITS_MAX 16
@@ -98,6 +99,13 @@ void objectives_report(const struct objectives *o, const double *values,
  * is missing, or is no number, and what the report has instead. */
 int objectives_take(const struct objectives *o, struct jval reported,
                     struct objective_values *out, struct err *err);
+
+/* Reads the value of a metric whose frame is still there: `values` and the
+ * members behind them become what it reports; has_value and `value`, which is
+ * the first objective's, or NaN where one objective is, follow.  -1: it has
+ * none, and err is as objectives_take() has it, or there was no memory. */
+int objectives_stamp(const struct objectives *o, struct metric *m,
+                     struct err *err);
 
 /* How far these values are beyond the limits: 0 within all; else the sum, over
  * the limits that do not hold, of |value - bound| / max(1, |bound|); infinite

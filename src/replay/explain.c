@@ -7,6 +7,7 @@
  * comes of an ask, the judgement that comes of an assess. */
 #include "replay/explain.h"
 
+#include "core/buf.h"
 #include "command.h"
 #include "core/err.h"
 #include "core/grow.h"
@@ -52,6 +53,8 @@ explanation_fini(struct explanation *x)
     free(x->suggestion);
     free(x->added);
     free(x->rule);
+    free(x->latest_values);
+    free(x->result_values);
     lines_fini(&x->why);
     lines_fini(&x->judged_why);
     *x = (struct explanation){0};
@@ -85,19 +88,45 @@ note_suggestion(struct explaining *e, const struct history_fact *f)
     e->x->suggestion = copy(e, f->payload, f->len);
 }
 
+/* The values of a metric that has several, to be freed. */
+static char *
+values_text(struct explaining *e, const struct history_metric *m)
+{
+    struct json_writer w;
+    struct buf out;
+    char *text;
+
+    buf_init(&out, SIZE_MAX / 2);
+    w = json_begin_object(&out);
+    for (size_t i = 0; i < m->n_values; i++)
+        json_add_number(&w, m->values[i].name, m->values[i].value);
+    json_close(&w);
+    text = buf_take(&out);
+    e->failed = e->failed || text == NULL;
+    return text;
+}
+
 static void
-note_metric(struct explanation *x, const struct history_fact *f)
+note_metric(struct explaining *e, const struct history_fact *f)
 {
     const struct history_metric *m = &f->metric;
+    struct explanation *x = e->x;
 
     if (!m->final && m->standing == HISTORY_COUNTS)
         x->latest_step = m->base + m->sequence;
+    if (!m->final && m->standing == HISTORY_COUNTS && m->n_values > 1) {
+        free(x->latest_values);
+        x->latest_values = values_text(e, m);
+    }
     /* The tuner is told a result behind the trial's end, too, where there was
      * none. */
     if (m->final && x->final == 0 && m->n_values > 0 &&
         (m->standing == HISTORY_COUNTS || m->standing == HISTORY_LATE)) {
         x->final = f->record->number;
         x->result = m->values[0].value;
+        x->violation = m->violation;
+        if (m->n_values > 1)
+            x->result_values = values_text(e, m);
     }
 }
 
@@ -118,7 +147,7 @@ note(struct explaining *e, const struct history_fact *f)
         }
         break;
     case HISTORY_REPORTED:
-        note_metric(x, f);
+        note_metric(e, f);
         break;
     case HISTORY_DECIDED:
         if (f->decision.kills)

@@ -43,7 +43,9 @@ struct explanation {
 
     uint64_t reports; /* intermediate metrics of its newest attempt */
     uint64_t latest_step;
-    double latest; /* NaN: none is a number */
+    double latest;       /* NaN: none is a number */
+    char *latest_values; /* where results are of several values: they as JSON,
+                            null where not finite; else NULL */
     uint64_t attempts;
 
     uint64_t judgements; /* how often the assessor judged it */
@@ -59,6 +61,8 @@ struct explanation {
 
     uint64_t final; /* the command with its final metric */
     double result;
+    char *result_values; /* as latest_values */
+    double violation;    /* of limits on results; 0: within all */
     uint64_t ended;
     const char *event; /* "SUCCEEDED" */
 };
