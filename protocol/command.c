@@ -780,9 +780,8 @@ metric_parse(const struct metric *m, struct err *err)
         buf_add(&text, m->text, m->text_len);
     if (buf_check(&text, "value", err) == 0)
         doc = json_parse(buf_text(&text), text.len, JSON_NAN, err);
-    if (doc == NULL && err->code != ERR_MEMORY)
-        err_set(err, ERR_INPUT, "the value is %s, expected JSON",
-                quote_bytes(shown, m->text, m->text_len));
+    if (doc == NULL && err != NULL && err->code != ERR_MEMORY)
+        err_place(err, "value %s", quote_bytes(shown, m->text, m->text_len));
     buf_fini(&text);
     return doc;
 }

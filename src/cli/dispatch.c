@@ -917,6 +917,11 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
                  w->folder, w->tuner);
     session->tuner = w->tuner;
     session->assessor = w->assessor;
+    args[2] = parse_objectives(w, err);
+    if (args[2] == NULL && w->objectives != NULL)
+        return -1;
+    if (args[2] != NULL)
+        session->objectives = json_root(args[2]);
     if (set_policy(w, &session->policy, err) != 0 ||
         parse_both(w, args, err) != 0 ||
         translate_tuner(w, &args[0], log, err) != 0 ||
@@ -924,11 +929,6 @@ begin_session(struct dispatch_words *w, const struct experiment *x,
         filters_read(filters, &w->filters, x, session, err) != 0 ||
         choose_seed(w, log, err) != 0)
         return -1;
-    args[2] = parse_objectives(w, err);
-    if (args[2] == NULL && w->objectives != NULL)
-        return -1;
-    if (args[2] != NULL)
-        session->objectives = json_root(args[2]);
     session->assessor_objective = w->assessor_objective;
     session->tuner_args = json_root(args[0]);
     session->assessor_args = json_root(args[1]);

@@ -693,7 +693,30 @@ direction() {
     printf '%s\n' none minimize minimize | cmp - told
 }
 
+# A program is told objectives in the place of a direction where there are
+# several.
+several_values() {
+    TUNEPIPE_OBJECTIVES=stale
+    export TUNEPIPE_OBJECTIVES
+    cat > p.sh <<'E'
+echo "${TUNEPIPE_DIRECTION-none} ${TUNEPIPE_OBJECTIVES-none}" >> told
+exec cat > heard
+E
+    args='{"command": ["sh", "p.sh"]}'
+    of='{"objectives": [{"name": "a", "direction": "maximize"}%s]}'
+    one=$(printf "$of" '')
+    two=$(printf "$of" ', {"name": "b", "direction": "minimize"}')
+    "$T" dispatch --tuner exec --tuner-args "$args" < /dev/null 2> err &&
+        "$T" dispatch --tuner exec --tuner-args "$args" --objectives "$one" \
+            --dir one < /dev/null &&
+        "$T" dispatch --tuner exec --tuner-args "$args" --objectives "$two" \
+            --dir two < /dev/null ||
+        return 1
+    printf '%s\n' 'none none' "maximize $one" "none $two" | cmp - told
+}
+
 check programs_direction direction
+check programs_of_several_values several_values
 check programs_grid_through_a_program grid_through_a_program
 check programs_are_told_in_their_own_ids program_is_told_in_its_own_ids
 check programs_that_died_are_told_again program_that_died_is_told_again
