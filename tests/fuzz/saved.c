@@ -48,7 +48,7 @@ static const struct {
     {"patience", NULL, true},      {"percentile", NULL, true},
     {"threshold", NULL, true},     {"wilcoxon", NULL, true},
     {"gp", NULL, false},           {"smac", NULL, false},
-    {"auto_assessor", NULL, true},
+    {"auto_assessor", NULL, true}, {"parego", NULL, false},
 };
 
 static const struct log silent = {.fd = -1, .name = "tunepipe"};

@@ -156,7 +156,7 @@ study_key(void *ctx, const double *x, uint64_t *key)
 static void
 study_open(struct study *s, const char *space)
 {
-    const struct gp_options options = {.startup = 10};
+    const struct gp_options options = {.startup = 10, .growth = GP_GROWTH};
     struct gp_services services = {{study_uniform, s}, study_key, s};
     const struct tp_space *dims;
     struct cmaes_dim *axes;

@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/pack.h"
+#include "objectives/objectives.h"
 #include "plugin/loader.h"
 #include "plugin/paths.h"
 #include "space/space.h"
@@ -33,6 +34,8 @@ struct pair {
     const struct plugin_paths *paths;
     const char *name;
     struct space *space;
+    const struct objectives *objectives; /* NULL: results are one value */
+    bool takes_several;
     size_t n_dims;
     struct tuner *tuner, *twin;
     struct out out[OUT_MAX];
@@ -58,6 +61,8 @@ open_tuner(const struct pair *p)
 
     CHECK_STR(err.text, "");
     json_free(none);
+    if (p->objectives != NULL)
+        CHECK(tuner_objectives(t, p->objectives, NULL, &err) == 0);
     if (tuner_space(t, p->space, &err) == 0)
         return t;
     tuner_free(t); /* batch wants one choice, grid fewer points; a budget has to
@@ -110,15 +115,44 @@ ask(struct pair *p, uint64_t id)
     p->next_id = id + 1;
 }
 
+/* Of which one in twelve is no number. */
+static double
+draw_value(struct pair *p)
+{
+    double v = (double)below(p, 40) / 8;
+
+    if (below(p, 12) == 0)
+        v = below(p, 2) == 0 ? NAN : -(double)INFINITY;
+    return v;
+}
+
+/* Of two objectives, and how far beyond the limit. */
+static double
+draw_values(struct pair *p, double values[2])
+{
+    values[0] = draw_value(p);
+    values[1] = draw_value(p);
+    return below(p, 3) > 0    ? 0
+           : below(p, 9) == 0 ? (double)INFINITY
+                              : (double)below(p, 20) / 4;
+}
+
 static void
 tell(struct pair *p, uint64_t id, const double *x, int how)
 {
     struct tp_result result = {._struct_size = sizeof result, .how = how};
     struct err err = {0};
+    double values[2];
 
-    result.value = (double)below(p, 40) / 8;
-    if (below(p, 12) == 0)
-        result.value = below(p, 2) == 0 ? NAN : -(double)INFINITY;
+    if (p->objectives == NULL) {
+        result.value = draw_value(p);
+    } else if (how != TP_RESULT_STOPPED || below(p, 3) > 0) {
+        result.violation = draw_values(p, values);
+        result.values = values;
+        result.n_values = 2;
+    } else {
+        result.value = NAN;
+    }
     result.step = how == TP_RESULT_STOPPED ? below(p, 9) : 0;
     CHECK(tuner_tell(p->tuner, id, x, &result, &err) == 0);
     CHECK(tuner_tell(p->twin, id, x, &result, &err) == 0);
@@ -131,11 +165,17 @@ metric(struct pair *p)
     const struct out *o = &p->out[below(p, p->n_out)];
     struct tp_metric m = {.value = (double)below(p, 40) / 8,
                           .step = below(p, 70)};
+    double values[2];
     struct tp_verdict one = {.decision = TP_GO}, other = {.decision = TP_GO};
     struct err err = {0};
 
     if (below(p, 12) == 0)
         m.value = NAN;
+    if (p->objectives != NULL) {
+        m.violation = draw_values(p, values);
+        m.values = values;
+        m.n_values = 2;
+    }
     CHECK(tuner_metric(p->tuner, o->id, o->x, &m, &one, &err) == 0);
     CHECK(tuner_metric(p->twin, o->id, o->x, &m, &other, &err) == 0);
     CHECK_EQ(one.decision, other.decision);
@@ -244,6 +284,7 @@ run_session(struct pair *p, int steps)
     p->tuner = open_tuner(p);
     if (p->tuner == NULL)
         return false;
+    p->takes_several = tuner_plugin(p->tuner)->tuner.objectives != NULL;
     p->twin = open_tuner(p);
     p->x = calloc((OUT_MAX + 2) * (n + 1), sizeof *p->x);
     p->y = p->x + n + 1;
@@ -268,13 +309,23 @@ gives_budgets(const char *name)
            strcmp(name, "hyperband") == 0;
 }
 
-/* In every space; how many take it. */
+/* In every space, and again with several objectives where it takes them; how
+ * many spaces it takes. */
 static size_t
 run_tuner(const char *name)
 {
     struct plugin_paths *paths = plugin_paths_new(t_build("plugins"), NULL);
+    struct objectives *two;
     struct spaces spaces;
+    struct err err = {0};
     size_t n = 0;
+
+    two = objectives_read("{\"objectives\": [{\"name\": \"a\", \"direction\": "
+                          "\"minimize\"}, {\"name\": \"b\", \"direction\": "
+                          "\"maximize\"}], \"resultConstraints\": "
+                          "[\"b <= 4\"]}",
+                          &err);
+    CHECK_STR(err.text, "");
 
     CHECK(spaces_init(&spaces, NULL) == 0);
     for (size_t i = 0; i < spaces.n; i++) {
@@ -286,7 +337,17 @@ run_tuner(const char *name)
 
         printf("# %s\n", spaces.at[i].title);
         n += run_session(&p, is_large ? 20 : STEPS);
+        if (!p.takes_several)
+            continue;
+        p = (struct pair){.paths = paths,
+                          .name = name,
+                          .space = spaces.at[i].space,
+                          .objectives = two,
+                          .random = i};
+        printf("# %s, two objectives\n", spaces.at[i].title);
+        run_session(&p, is_large ? 20 : STEPS);
     }
+    objectives_free(two);
     CHECK(n == spaces.n || strcmp(name, "batch") == 0 ||
           strcmp(name, "grid") == 0 ||
           (n + 1 == spaces.n && gives_budgets(name)));
@@ -412,6 +473,7 @@ run_extremes(const char *name)
     X(gp)        \
     X(grid)      \
     X(hyperband) \
+    X(parego)    \
     X(pbt)       \
     X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(smac) X(tpe)
 #define NAME(name) #name,

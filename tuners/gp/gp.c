@@ -42,7 +42,6 @@
 #define LABEL_NOISE (-5)  /* logarithm */
 #define CAUTION 16.0 /* power of the probability that a trial does not fail */
 #define FAR 100.0    /* ranges away from the middle */
-#define GROWTH 16    /* length scales follow when so much of n is new */
 #define STEPS 6      /* of the length scales, each time */
 #define LOG_SQRT_2PI 0.9189385332046727
 
@@ -401,14 +400,14 @@ take_rows(const struct gp *g, struct gp_model *m, const size_t *rows, size_t n)
 }
 
 /* After the rows and their values, of n results; `may_fit`: length scales may
- * follow. */
+ * follow, when a `growth`-th of n is new. */
 static int
-learn(struct gp_model *m, size_t n, bool may_fit)
+learn(struct gp_model *m, size_t n, size_t growth, bool may_fit)
 {
     struct process *p = &m->process;
 
     if (may_fit && n >= m->fit_next) {
-        m->fit_next = n + (n < GROWTH ? 1 : n / GROWTH);
+        m->fit_next = n + (n < growth ? 1 : n / growth);
         return process_fit(p, STEPS);
     }
     if (process_extend(p, m->n_rows) != 0)
@@ -458,7 +457,7 @@ sync_feasible(struct gp *g, size_t *rows, bool may_fit)
     g->centre = sum > 0 ? sum / (double)n : 0;
     for (size_t i = 0; i < n; i++)
         m->process.y[i] -= g->centre;
-    return learn(m, g->results.n, may_fit);
+    return learn(m, g->results.n, GP_GROWTH, may_fit);
 }
 
 /* The processes know what was told.  *knows: whether that is enough for an
@@ -482,7 +481,8 @@ sync(struct gp *g, bool may_fit, bool *knows)
         goto done;
     rc = 0;
     take_rows(g, m, rows, choose(g, rows, sorted));
-    if (scale(g, m, p->y, sorted) != 0 || learn(m, valued, may_fit) != 0)
+    if (scale(g, m, p->y, sorted) != 0 ||
+        learn(m, valued, g->options.growth, may_fit) != 0)
         goto done;
     g->target = INFINITY;
     for (size_t i = 0; i < m->n_rows; i++) {
@@ -904,6 +904,8 @@ is_apart(const struct gp *g)
     double best = INFINITY;
     size_t since = 0;
 
+    if (g->options.never_apart)
+        return false;
     for (size_t i = 0; i < r->n; i++) {
         if (r->at[i].class != GP_FINAL)
             continue;

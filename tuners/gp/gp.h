@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #define GP_NO_ID (~(uint64_t)0)
+#define GP_GROWTH 16
 #define GP_STALL 20 /* results without progress ... */
 #define GP_APART 3  /* ... from which on one of so many trials is a draw */
 
@@ -33,7 +34,10 @@ struct tp_source;
 enum gp_class { GP_FINAL, GP_STOPPED, GP_FAILED };
 
 struct gp_options {
-    size_t startup; /* results before the model begins */
+    size_t startup;   /* results before the model begins */
+    size_t growth;    /* length scales follow when a part of the results is
+                         new: one of so many */
+    bool never_apart; /* no draws while there is no progress */
 };
 
 /* key: 128 bits that are equal when a trial gets the same parameters; -1: x is
@@ -81,7 +85,8 @@ struct gp {
     size_t *column; /* of a parameter: its first one, or GP_FIXED */
     size_t n_number, n_column;
     bool has_model, has_steps, repeats; /* see gp_new() */
-    struct gp_points results, pending;  /* as they came, as they were asked */
+    struct gp_points results, pending;  /* as they came, as they were asked;
+                                           values may be changed */
     struct keyset tried;                /* where points can repeat */
     struct gp_model value, feasible;
     uint64_t last_id, again;

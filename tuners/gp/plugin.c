@@ -51,7 +51,10 @@ config(void *vself, const struct tp_value *values, size_t n)
 
     (void)n;
     self->maximizes = tp_maximizes(&values[MODE]);
-    self->options.startup = (size_t)values[STARTUP].integer;
+    self->options = (struct gp_options){
+        .startup = (size_t)values[STARTUP].integer,
+        .growth = GP_GROWTH,
+    };
     return TP_OK;
 }
 
