@@ -35,6 +35,7 @@
 #   make bench-slurm      jobs of Slurm beside a loop of sbatch, and pilots
 #                         beside xargs: JOBS=N
 #   make bench-quality    how good what the tuners suggest is: SEEDS=2 ...
+#   make bench-objectives the same with several results at once
 #   make bench-ask        what asking and telling them costs
 #   make bench-study      the same, for a program that asks and tells: Python,
 #                         C, shell, beside the bare pipe
@@ -175,7 +176,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors dist sdist wheel check-wheel deb check-deb
 .PHONY: fuzz fuzzers torture soak soak-slurm bench-guard bench-guard-refresh
-.PHONY: all check demo demo-asha demo-slurm demo-study bench bench-log bench-store bench-manager bench-slurm bench-nni bench-quality bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo demo-asha demo-slurm demo-study bench bench-log bench-store bench-manager bench-slurm bench-nni bench-quality bench-objectives bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(STUDY_LIBS) $(SHELLS)
@@ -423,7 +424,7 @@ bench-manager: setup
 	    $(B)/tests/bench/manager $(B)/tests/plugins/stops_at.so
 	@scripts/bench $(B) manager
 
-bench-quality bench-ask: setup
+bench-quality bench-objectives bench-ask: setup
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all $(SEARCH)
 	@scripts/bench-search $(B) $(@:bench-%=%)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* quality - how good what tuners suggest is: every tuner on every problem and
  * seed, through the pipe; a line of JSON each, see search/runs.h. */
+#include "search/multi.h"
 #include "search/problem.h"
 #include "search/session.h"
 
@@ -20,13 +21,14 @@ static const char usage[] =
     "SPEC is NAME, NAME:ARGUMENTS (an object without spaces), or either with\n"
     "LABEL= in front.  Families are bbob_d2, bbob_d5, bbob_d10, bbob_d20,\n"
     "bbob_d40, mixed, conditional, options, decades, nests, noisy, binomial\n"
-    "and crashes; a problem's name will do.\n";
+    "and crashes; with several costs zdt, dtlz, mo_limited, mo_mixed and\n"
+    "mo_nested, which run where they are named; a problem's name will do.\n";
 
 #define SHOWN 5 /* failures; all are in the results */
 
 struct job {
     const char *program, *plugins;
-    const char *families; /* NULL: all */
+    const char *families; /* NULL: all with one value */
     char *tuners;
     uint64_t seeds, first_seed, budget, width;
     size_t failed;
@@ -85,15 +87,36 @@ run_tuners(struct job *job, struct session *s)
     free(copy);
 }
 
+static bool
+is_named(const struct job *job, const char *name, const char *family)
+{
+    return has_word(job->families, family) || has_word(job->families, name);
+}
+
+static void
+run_seed(struct job *job, struct session *s)
+{
+    char name[PROBLEM_NAME_MAX], family[PROBLEM_NAME_MAX];
+
+    s->problem = name;
+    s->family = family;
+    for (size_t at = 0; problem_list(at, name, family) == 0; at++)
+        if (job->families == NULL || is_named(job, name, family))
+            run_tuners(job, s);
+    for (size_t at = 0; job->families != NULL && multi_name(at) != NULL; at++) {
+        s->problem = multi_name(at);
+        s->family = multi_family(at);
+        if (is_named(job, s->problem, s->family))
+            run_tuners(job, s);
+    }
+}
+
 static void
 run_job(struct job *job)
 {
-    char name[PROBLEM_NAME_MAX], family[PROBLEM_NAME_MAX];
     struct session s = {
         .program = job->program,
         .plugins = job->plugins,
-        .problem = name,
-        .family = family,
         .budget = job->budget,
         .width = job->width,
     };
@@ -101,10 +124,7 @@ run_job(struct job *job)
     /* Seeds outermost: who ends it early has whole ones. */
     for (uint64_t i = 0; i < job->seeds; i++) {
         s.seed = job->first_seed + i;
-        for (size_t at = 0; problem_list(at, name, family) == 0; at++)
-            if (job->families == NULL || has_word(job->families, family) ||
-                has_word(job->families, name))
-                run_tuners(job, &s);
+        run_seed(job, &s);
         fprintf(stderr, "quality: seed %llu done\n",
                 (unsigned long long)s.seed);
     }

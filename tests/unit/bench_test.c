@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "bench/search/archive.h"
 #include "bench/search/bbob.h"
 #include "bench/search/dims.h"
 #include "bench/search/paired.h"
@@ -502,6 +503,49 @@ TEST(bench_nothing_to_compare_is_no_crash)
     CHECK_EQ(t.n_pairs, 0);
     table_fini(&t);
     runs_fini(&r);
+}
+
+TEST(bench_results_may_stand_for_some_trials_alone)
+{
+    static const char head[] = "{\"problem\": \"p\", \"family\": \"f\", "
+                               "\"solver\": \"s\", \"mode\": \"seq\"";
+    FILE *f = fopen("sparse.jsonl", "w");
+    struct runs r;
+
+    fprintf(f, "%s, \"seed\": 0, \"after\": [2, 5], \"best\": [3, 1]}\n", head);
+    fprintf(f, "%s, \"seed\": 1, \"after\": [2], \"best\": [3, 1]}\n", head);
+    fprintf(f, "%s, \"seed\": 2, \"after\": [5, 2], \"best\": [3, 1]}\n", head);
+    fprintf(f, "%s, \"seed\": 3, \"after\": [1e99, -1], \"best\": [3, 1]}\n",
+            head);
+    fclose(f);
+    runs_init(&r);
+    CHECK_EQ(runs_read(&r, "sparse.jsonl", "seq", true, NULL), 0);
+    CHECK_EQ(r.n, 4);
+    CHECK_EQ(r.v[0].n_best, 5);
+    CHECK(isinf(r.v[0].best[0]) && near(r.v[0].best[1], 3));
+    CHECK(near(r.v[0].best[3], 3) && near(r.v[0].best[4], 1));
+    CHECK_EQ(r.v[1].n_best, 2);
+    CHECK_EQ(r.v[2].n_best, 5);
+    CHECK_EQ(r.v[3].n_best, 0);
+    runs_fini(&r);
+}
+
+TEST(bench_archive_has_the_volume_of_its_front)
+{
+    static const double reference[] = {1, 1};
+    static const double costs[][2] = {
+        {0.5, 0.5}, {2, 0}, {0.75, 0.75}, {0.25, 0.75}, {0.25, 0.25}};
+    static const double volumes[] = {0.25, 0.25, 0.25, 0.3125, 0.5625};
+    static const size_t sizes[] = {1, 1, 1, 2, 1};
+    struct archive a;
+
+    archive_init(&a, 2, reference);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_EQ(archive_add(&a, costs[i]), 0);
+        CHECK(near(a.volume, volumes[i]));
+        CHECK_EQ(a.n, sizes[i]);
+    }
+    archive_fini(&a);
 }
 
 /* ---- a whole run ---- */

@@ -267,17 +267,29 @@ add_end(struct client *c, uint64_t id, const char *event)
 }
 
 void
+client_report(struct client *c, uint64_t id, const char *value)
+{
+    struct buf text;
+
+    buf_init(&text, 1 << 20);
+    buf_printf(&text,
+               "{\"parameter_id\": %" PRIu64 ", \"trial_job_id\": \"t%" PRIu64
+               "\", \"type\": \"FINAL\", \"sequence\": 0, \"value\": ",
+               id, id);
+    json_write_string(&text, value, strlen(value));
+    buf_add_text(&text, "}");
+    client_add(c, "ME", buf_text(&text));
+    buf_fini(&text);
+    add_end(c, id, "SUCCEEDED");
+}
+
+void
 client_result(struct client *c, uint64_t id, double value)
 {
-    char text[512], number[NUMBER_TEXT_MAX];
+    char number[NUMBER_TEXT_MAX];
 
     number_format(value, number);
-    snprintf(text, sizeof text,
-             "{\"parameter_id\": %" PRIu64 ", \"trial_job_id\": \"t%" PRIu64
-             "\", \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"%s\"}",
-             id, id, number);
-    client_add(c, "ME", text);
-    add_end(c, id, "SUCCEEDED");
+    client_report(c, id, number);
 }
 
 void

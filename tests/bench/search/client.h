@@ -36,7 +36,9 @@ int client_request(struct client *c, size_t n, struct err *err);
 int client_trial(struct client *c, uint64_t *id, struct json **out,
                  struct err *err);
 
-/* Adds a final result, and the trial's end. */
+/* Adds a final result, and the trial's end.  `value` is JSON, such as an object
+ * of named numbers. */
+void client_report(struct client *c, uint64_t id, const char *value);
 void client_result(struct client *c, uint64_t id, double value);
 
 /* Adds the end of a trial that failed and reported nothing. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* DESIGN
- * A name is that of a BBOB function or of a synthetic problem, and may end in
- * _SPOILER: what then happens to the value of a trial on its way to the tuner.
+ * A name is that of a BBOB function, of a synthetic problem or of one with
+ * several costs.  The first two may end in _SPOILER: what then happens to the
+ * value of a trial on its way to the tuner.
  */
 #include "problem.h"
 
@@ -9,6 +10,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "dims.h"
+#include "multi.h"
 #include "numerics/elementary.h"
 #include "numerics/random.h"
 #include "synth.h"
@@ -21,10 +23,11 @@
 struct spoiler;
 
 struct problem {
-    struct bbob *bbob; /* or NULL, and a synth */
+    struct bbob *bbob; /* or NULL, and a synth or a multi */
     struct dim bbob_dims[BBOB_DIMS_MAX + 1];
     char names[BBOB_DIMS_MAX][16];
     struct synth *synth;
+    struct multi *multi;
     const struct dim *dims;
     struct point best;
     const struct spoiler *spoiler; /* or NULL */
@@ -256,6 +259,14 @@ make_synth(struct problem *p, const char *name)
     p->best = *synth_optimal(p->synth);
 }
 
+static void
+make_multi(struct problem *p, const char *name)
+{
+    p->multi = multi_new(name, p->seed);
+    if (p->multi != NULL)
+        p->dims = multi_dims(p->multi);
+}
+
 struct problem *
 problem_new(const char *name, uint64_t seed, struct err *err)
 {
@@ -272,6 +283,8 @@ problem_new(const char *name, uint64_t seed, struct err *err)
     make_bbob(p, base);
     if (p->bbob == NULL)
         make_synth(p, base);
+    if (p->dims == NULL && p->spoiler == NULL)
+        make_multi(p, base);
     if (p->dims == NULL) {
         err_set(err, ERR_INPUT, "'%s' is no problem", name);
         problem_free(p);
@@ -287,6 +300,7 @@ problem_free(struct problem *p)
         return;
     bbob_free(p->bbob);
     synth_free(p->synth);
+    multi_free(p->multi);
     free(p);
 }
 
@@ -305,10 +319,13 @@ problem_run(const struct problem *p, uint64_t trial, struct jval parameters,
 
     if (dims_read(p->dims, parameters, &at, err) != 0)
         return -1;
-    out->value = p->synth != NULL ? synth_value(p->synth, &at)
-                                  : bbob_value(p->bbob, at.value);
+    *out = (struct outcome){.failed = false};
+    if (p->multi != NULL)
+        multi_values(p->multi, &at, out->costs, &out->beyond);
+    else
+        out->value = p->synth != NULL ? synth_value(p->synth, &at)
+                                      : bbob_value(p->bbob, at.value);
     out->observed = out->value;
-    out->failed = false;
     if (p->spoiler != NULL)
         p->spoiler->spoil(p, &r, &at, out->value - problem_optimum(p), out);
     return 0;
@@ -317,7 +334,56 @@ problem_run(const struct problem *p, uint64_t trial, struct jval parameters,
 double
 problem_optimum(const struct problem *p)
 {
-    return p->synth != NULL ? 0 : bbob_optimum(p->bbob);
+    return p->bbob != NULL ? bbob_optimum(p->bbob) : 0;
+}
+
+size_t
+problem_n_costs(const struct problem *p)
+{
+    return p->multi != NULL ? multi_n_costs(p->multi) : 1;
+}
+
+const double *
+problem_reference(const struct problem *p)
+{
+    return p->multi != NULL ? multi_reference(p->multi) : NULL;
+}
+
+double
+problem_ideal(const struct problem *p)
+{
+    return p->multi != NULL ? multi_ideal(p->multi) : 0;
+}
+
+void
+problem_write_objectives(const struct problem *p, struct buf *out)
+{
+    buf_add_text(out, "{\"objectives\": [");
+    for (size_t i = 0; i < problem_n_costs(p); i++) {
+        buf_printf(out,
+                   "%s{\"name\": \"f%zu\", \"direction\": \"minimize\", "
+                   "\"reference\": ",
+                   i > 0 ? ", " : "", i);
+        json_write_double(out, problem_reference(p)[i]);
+        buf_add_text(out, "}");
+    }
+    buf_add_text(out, "]");
+    if (multi_is_limited(p->multi))
+        buf_add_text(out, ", \"resultConstraints\": [\"beyond <= 0\"]");
+    buf_add_text(out, "}");
+}
+
+void
+problem_write_costs(const struct problem *p, const struct outcome *of,
+                    struct buf *out)
+{
+    for (size_t i = 0; i < problem_n_costs(p); i++) {
+        buf_printf(out, "%s\"f%zu\": ", i > 0 ? ", " : "{", i);
+        json_write_double(out, of->costs[i]);
+    }
+    buf_add_text(out, ", \"beyond\": ");
+    json_write_double(out, of->beyond);
+    buf_add_text(out, "}");
 }
 
 void

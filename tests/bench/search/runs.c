@@ -65,6 +65,8 @@ intern(struct names *n, const char *text)
     return n->n++;
 }
 
+#define TRIALS_MAX 1000000
+
 static const char *
 text_of(struct jval line, const char *key)
 {
@@ -74,20 +76,45 @@ text_of(struct jval line, const char *key)
     return jval_get(line, key, &v) && jval_string(v, &text, NULL) ? text : NULL;
 }
 
+/* The number of trials behind which the i-th of `best` stands: i + 1, or what
+ * `after` says; 0: neither. */
+static size_t
+trials_of(struct jval after, bool sparse, size_t i)
+{
+    uint64_t n;
+
+    if (!sparse)
+        return i + 1;
+    return i < jval_count(after) && jval_uint(jval_at(after, i), &n) &&
+                   n <= TRIALS_MAX
+               ? (size_t)n
+               : 0;
+}
+
 static int
 read_best(struct jval line, struct run *run)
 {
-    struct jval v;
+    struct jval values, after = {0};
+    bool sparse = jval_get(line, "after", &after);
+    size_t n, trials = 0;
+    double value;
 
-    if (!jval_get(line, "best", &v) || jval_count(v) == 0)
+    if (!jval_get(line, "best", &values) || (n = jval_count(values)) == 0)
         return 0;
-    run->best = calloc(jval_count(v), sizeof *run->best);
+    for (size_t i = 0; i < n; i++)
+        if (trials_of(after, sparse, i) > trials)
+            trials = trials_of(after, sparse, i);
+    run->best = calloc(trials, sizeof *run->best);
     if (run->best == NULL)
-        return -1;
-    for (size_t i = 0; i < jval_count(v); i++) {
-        if (!jval_number(jval_at(v, i), &run->best[i]))
+        return trials > 0 ? -1 : 0;
+    for (size_t i = 0; i < n; i++) {
+        trials = trials_of(after, sparse, i);
+        if (trials <= run->n_best || !jval_number(jval_at(values, i), &value))
             break;
-        run->n_best++;
+        for (; run->n_best + 1 < trials; run->n_best++)
+            run->best[run->n_best] =
+                run->n_best > 0 ? run->best[run->n_best - 1] : INFINITY;
+        run->best[run->n_best++] = value;
     }
     return 0;
 }

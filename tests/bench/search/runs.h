@@ -5,10 +5,12 @@
  *      "seed": 0, "mode": "seq", "budget": 200, "best": [9.1, 7.2, ...]}
  *
  * `best` holds, after each trial, the true value of the one whose observed
- * value is the best (least) so far, Infinity while all failed; `mode` is "seq",
- * or "par:10" with 10 trials at a time; `optimum`, where known, the least of
- * all; `error`, why it ended early.  Other keys are not looked at.  A seed is
- * an instance of the problem.  Any thread, one at a time. */
+ * value is the best (least) so far, Infinity while all failed, of several costs
+ * the share of the ideal hypervolume that is lost; or, where "after": [100,
+ * 200] stands beside it, after as many trials alone; `mode` is "seq", or
+ * "par:10" with 10 trials at a time; `optimum`, where known, the least of all;
+ * `error`, why it ended early.  Other keys are not looked at.  A seed is an
+ * instance of the problem.  Any thread, one at a time. */
 #ifndef BENCH_SEARCH_RUNS_H
 #define BENCH_SEARCH_RUNS_H
 

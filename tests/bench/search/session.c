@@ -6,6 +6,7 @@
  */
 #include "session.h"
 
+#include "archive.h"
 #include "client.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -33,7 +34,8 @@ struct state {
     size_t n_flights, asked;
     double *best; /* after each trial */
     size_t n_best;
-    double observed; /* what the best trial reported */
+    double observed;        /* what the best trial reported */
+    struct archive archive; /* of a problem with several costs */
 };
 
 double
@@ -72,9 +74,44 @@ ask(struct state *st, double now, struct err *err)
     return 1;
 }
 
-/* The trial that ends next reports.  Returns when. */
-static double
-tell(struct state *st)
+/* What the best of all trials is after this one: of several costs, the share of
+ * the ideal hypervolume that is still lost. */
+static int
+note_result(struct state *st, const struct outcome *of, struct err *err)
+{
+    double *best = &st->best[st->n_best];
+
+    if (problem_n_costs(st->problem) == 1) {
+        if (of->observed < st->observed) {
+            st->observed = of->observed;
+            *best = of->value;
+        }
+        return 0;
+    }
+    if (of->beyond <= 0 && archive_add(&st->archive, of->costs) != 0)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    *best = 1 - st->archive.volume / problem_ideal(st->problem);
+    return 0;
+}
+
+static void
+send_result(struct state *st, uint64_t id, const struct outcome *of)
+{
+    struct buf text;
+
+    if (problem_n_costs(st->problem) == 1) {
+        client_result(st->client, id, of->observed);
+        return;
+    }
+    buf_init(&text, 1 << 20);
+    problem_write_costs(st->problem, of, &text);
+    client_report(st->client, id, buf_text(&text));
+    buf_fini(&text);
+}
+
+/* The trial that ends next reports; *now becomes when. */
+static int
+tell(struct state *st, double *now, struct err *err)
 {
     size_t at = 0;
     struct flight f;
@@ -85,17 +122,16 @@ tell(struct state *st)
     f = st->flights[at];
     st->flights[at] = st->flights[--st->n_flights];
     st->best[st->n_best] = st->n_best > 0 ? st->best[st->n_best - 1] : INFINITY;
+    *now = f.end;
     if (f.outcome.failed) {
         client_failure(st->client, f.id);
     } else {
-        client_result(st->client, f.id, f.outcome.observed);
-        if (f.outcome.observed < st->observed) {
-            st->observed = f.outcome.observed;
-            st->best[st->n_best] = f.outcome.value;
-        }
+        send_result(st, f.id, &f.outcome);
+        if (note_result(st, &f.outcome, err) != 0)
+            return -1;
     }
     st->n_best++;
-    return f.end;
+    return 0;
 }
 
 static int
@@ -112,7 +148,8 @@ play(struct state *st, struct err *err)
             return -1;
         if (st->n_flights == 0)
             return 0;
-        now = tell(st);
+        if (tell(st, &now, err) != 0)
+            return -1;
     }
 }
 
@@ -130,22 +167,30 @@ write_args(const char *args, struct buf *out)
 }
 
 static struct client *
-open_client(const struct session *s, struct err *err)
+open_client(const struct session *s, const struct problem *p, struct err *err)
 {
     struct client *c;
-    struct buf args;
+    struct buf args, objectives;
     char seed[24];
     const char *argv[] = {
         s->program, "dispatch",     "--quiet", "--plugin-path",
         s->plugins, "--seed",       seed,      "--tuner",
         s->tuner,   "--tuner-args", NULL,      NULL,
+        NULL,       NULL,
     };
 
     buf_init(&args, 1 << 20);
     write_args(s->args, &args);
     argv[10] = buf_text(&args);
+    buf_init(&objectives, 1 << 20);
+    if (problem_n_costs(p) > 1) {
+        problem_write_objectives(p, &objectives);
+        argv[11] = "--objectives";
+        argv[12] = buf_text(&objectives);
+    }
     snprintf(seed, sizeof seed, "%" PRIu64, s->seed);
     c = client_open(argv, err);
+    buf_fini(&objectives);
     buf_fini(&args);
     return c;
 }
@@ -158,8 +203,11 @@ run(struct state *st, struct err *err)
 
     buf_init(&space, 1 << 20);
     st->problem = problem_new(st->s->problem, st->s->seed, err);
-    if (st->problem != NULL)
-        st->client = open_client(st->s, err);
+    if (st->problem != NULL) {
+        archive_init(&st->archive, problem_n_costs(st->problem),
+                     problem_reference(st->problem));
+        st->client = open_client(st->s, st->problem, err);
+    }
     if (st->client != NULL) {
         problem_write_space(st->problem, &space);
         rc = client_begin(st->client, buf_text(&space), err);
@@ -220,6 +268,7 @@ session_run(const struct session *s, FILE *out, struct err *err)
         rc = run(&st, err);
     if (st.problem != NULL)
         write_line(&st, rc == 0 ? NULL : err, out);
+    archive_fini(&st.archive);
     problem_free(st.problem);
     free(st.best);
     free(st.flights);
