@@ -28,7 +28,7 @@ static const char help[] =
     "usage: tunepipe trial param NAME [--default VALUE]\n"
     "       tunepipe trial params\n"
     "       tunepipe trial report [--final | --done | --sync]\n"
-    "                             [--checkpoint FILE]... METRIC\n"
+    "                             [--checkpoint FILE]... METRIC...\n"
     "       tunepipe trial checkpoint save [FILE...]\n"
     "       tunepipe trial ls [DIR] [--json]\n"
     "       tunepipe trial output [DIR] TRIAL [--stderr] [--follow]\n"
@@ -48,7 +48,10 @@ static const char help[] =
     "                  not have, either, tunepipe run warns once\n"
     "  params          print all parameters, one line of JSON\n"
     "  report METRIC   report an intermediate result: a number, or an object\n"
-    "                  with the number as \"default\"\n"
+    "                  with the number as \"default\"; where the experiment has\n"
+    "                  objectives, values by name: accuracy=0.9 latency_ms=12,\n"
+    "                  or an object; a number with other values beside it:\n"
+    "                  0.9 loss=0.3\n"
     "    --final       report the trial's result instead, once, at its end\n"
     "    --done        the same, and the trial has done its work: it has\n"
     "                  succeeded, and what runs on is ended\n"
@@ -296,7 +299,7 @@ report_step(const char *dir, const char *metric, const struct report_words *w,
     struct publishing p = {.trial_folder = dir};
     const struct report_then then = {publish, &p};
     bool saves = w->checkpoint.n > 0;
-    int rc = report_check(metric, err);
+    int rc = report_check(metric, REPORT_INTERMEDIATE, err);
 
     if (rc == 0 && saves)
         rc = draft(&p.draft, dir, w->checkpoint.words, w->checkpoint.n, err);
@@ -322,24 +325,30 @@ report(int argc, char **argv, struct err *err)
     };
     struct report_words w = {0};
     const char *dir;
+    char *metric;
     enum report_answer answer;
+    int rc;
 
     if (options_parse(&options[1], 4, &w, &argc, argv, err) != 0)
         return -1;
     if (argc < 2)
         return err_set(err, ERR_USAGE, "report: expected METRIC");
-    if (argc > 2)
-        return err_set(err, ERR_USAGE, "'%s': expected one METRIC", argv[2]);
     if (refuse_words(&w, err) != 0)
         return -1;
     dir = folder(err);
     if (dir == NULL)
         return -1;
-    if (w.final || w.done)
-        return report_append(dir, w.done ? REPORT_DONE : REPORT_FINAL, argv[1],
-                             err);
-    return report_step(dir, argv[1], &w, &answer, err) == 0 ? statuses[answer]
-                                                            : -1;
+    metric = report_value((const char *const *)argv + 1, (size_t)argc - 1, err);
+    if (metric == NULL)
+        rc = -1;
+    else if (w.final || w.done)
+        rc = report_append(dir, w.done ? REPORT_DONE : REPORT_FINAL, metric,
+                           err);
+    else
+        rc = report_step(dir, metric, &w, &answer, err) == 0 ? statuses[answer]
+                                                             : -1;
+    free(metric);
+    return rc;
 }
 
 static int

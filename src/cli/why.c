@@ -145,9 +145,8 @@ print_missed(const struct results *all, const struct result *r,
     problems_init(&problems);
     buf_init(&missed, STDERR_TAIL_MAX);
     x = kept_read(all, &problems, &err);
-    if (x != NULL &&
-        trial_explain_no_final(&missed, r->why, x->metrics_pattern != NULL,
-                               r->has_latest, folder))
+    if (x != NULL && trial_explain_no_final(&missed, r->why, x->n_patterns > 0,
+                                            r->has_latest, folder))
         visible_printf(stdout, "  %s\n", buf_text(&missed));
     experiment_free(x);
     buf_fini(&missed);

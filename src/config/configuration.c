@@ -95,13 +95,19 @@ find_mode(struct reader *r, struct draft *d, const struct yaml_node *root)
         {"assessor.classArgs.optimize_mode", "the assessor",
          yaml_get(yaml_get(assessor, "classArgs"), "optimize_mode")}};
     const struct yaml_node *algorithms[] = {NULL, tuner, assessor};
+    bool named = yaml_get(root, "objectives") != NULL;
     struct said first = {0};
 
     d->x.mode_from = EXPERIMENT_MODE_UNSAID;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const struct yaml_node *node = places[i].node;
 
-        if (node == NULL || node->kind != YAML_SCALAR ||
+        if (node != NULL && node->kind == YAML_SEQUENCE)
+            reader_problem(r, node->line, places[i].path,
+                           "expected maximize or minimize, got a list: several "
+                           "results and their directions are named by the key "
+                           "`objectives`");
+        if (named || node == NULL || node->kind != YAML_SCALAR ||
             yaml_type(node) == YAML_TYPE_NULL)
             continue;
         if (experiment_is_direction(node->text))
@@ -208,8 +214,9 @@ fill_defaults(struct reader *r, struct draft *d, const struct yaml_node *root)
     if (d->log == LOG_WISH_DEBUG)
         x->debug = true;
     x->last_is_final = d->final == FINAL_LAST ||
-                       (d->final == FINAL_UNSET && x->metrics_pattern != NULL);
+                       (d->final == FINAL_UNSET && x->n_patterns > 0);
     find_mode(r, d, root);
+    objectivekeys_check(r, d, root);
     fill_tuner(x);
     x->tuner_overridden = x->tuner.line >= READER_OPTION;
     if (is_incomplete(x))

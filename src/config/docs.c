@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define BOOL "\"$ref\": \"#/$defs/bool\""
+#define NUMBER "\"type\": [\"number\", \"null\"]"
 #define COUNT "\"$ref\": \"#/$defs/count\""
 #define MEMORY "\"type\": [\"string\", \"integer\", \"null\"]"
 #define GPU_LIST                                      \
@@ -45,6 +46,28 @@ const struct key_doc key_docs[] = {
     {"sharedStorage", "", NULL},
     {"direction", "Which results are better: the smaller or the larger ones.",
      NULL},
+    {"objectives", "What results are judged by: named values.",
+     DOC_LIST_OF_MAPS},
+    {"objectives.name", "Of the value, as trials report it.", NULL},
+    {"objectives.direction", "Which ones are better.", NULL},
+    {"objectives.reference",
+     "The worst value that still counts for the hypervolume.", NUMBER},
+    {"objectives.goal",
+     "A trial that reaches that of each objective that has one ends the "
+     "experiment.",
+     NUMBER},
+    {"resultConstraints",
+     "Limits on values of results, such as 'latency_ms <= 20'.",
+     "\"type\": [\"array\", \"null\"], \"maxItems\": 16, \"items\": "
+     "{\"type\": \"string\", \"minLength\": 1}"},
+    {"scalarize",
+     "How objectives become one value for a tuner that takes no more: "
+     "chebyshev, weights or lexicographic, or a map of method and weights.",
+     "\"type\": [\"string\", \"object\", \"null\"]"},
+    {"assessor.objective",
+     "The value by which trials are judged; default: the first objective, or "
+     "the rank among all.",
+     NULL},
     {"filters", "Around the tuner, the outermost first.", DOC_LIST_OF_KEYS},
     {"filters.args", "Its arguments.", NULL},
     {"constraints", "Hold of every trial's parameters, such as 'x < y'.",
@@ -68,8 +91,10 @@ const struct key_doc key_docs[] = {
     {"metrics", "Results from what a program prints.", NULL},
     {"metrics.pattern",
      "A POSIX extended regular expression for each line of "
-     "standard output; its first group is the number.",
-     NULL},
+     "standard output; its first group is the number; or one for each name of "
+     "a value.",
+     "\"type\": [\"string\", \"object\", \"null\"], \"minLength\": 1, "
+     "\"additionalProperties\": {\"type\": \"string\", \"minLength\": 1}"},
     {"metrics.final", "Whether the last value is the final result.", NULL},
     {"grace", "Between SIGTERM and SIGKILL for a trial; default: 5s.", NULL},
     {"deterministic",

@@ -15,6 +15,8 @@ struct key_doc {
 
 /* In place of a type: a list, of names or of maps of the key's own keys. */
 #define DOC_LIST_OF_KEYS "[]"
+/* The same of maps alone. */
+#define DOC_LIST_OF_MAPS "[{}]"
 
 /* The sentence on a key; NULL: there is none, which a test tells. */
 const struct key_doc *key_doc_of(const char *path);

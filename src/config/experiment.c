@@ -2,6 +2,7 @@
 #include "config/experiment.h"
 
 #include "config/labels.h"
+#include "objectives/objectives.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ algorithm_fini(struct algorithm *a)
     free(a->class_name);
     free(a->code_folder);
     free(a->args);
+    free(a->objective);
 }
 
 const char *
@@ -43,7 +45,13 @@ experiment_fini(struct experiment *x)
     free(x->working_folder);
     free(x->log_folder);
     free(x->import);
-    free(x->metrics_pattern);
+    for (size_t i = 0; i < x->n_patterns; i++) {
+        free(x->patterns[i].name);
+        free(x->patterns[i].regex);
+    }
+    free(x->on_failure.values);
+    objectives_free(x->objectives);
+    free(x->objectives_json);
     wishes_fini(&x->wishes);
     cluster_fini(&x->cluster);
     labels_fini(&x->wishes.labels);

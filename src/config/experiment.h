@@ -20,6 +20,7 @@
 
 struct problems;
 struct err;
+struct objectives;
 
 enum early_stopped { STOPPED_IGNORE, STOPPED_LATEST, STOPPED_BEST };
 enum metrics_final { FINAL_UNSET, FINAL_LAST, FINAL_NONE };
@@ -41,7 +42,8 @@ struct on_failure {
     uint64_t retry;         /* how often it is tried again */
     int64_t backoff_ms;     /* before the first time; then it doubles */
     enum failure_then then; /* when it was tried so often */
-    double value;           /* REPORT: the result that the tuner is told */
+    double value;           /* REPORT: the result that the tuner is told, */
+    char *values;           /* and where results are several values, JSON */
 };
 
 #define EXPERIMENT_FILTERS_MAX 16
@@ -97,7 +99,9 @@ struct algorithm {
     char *plugin;     /* a file, absolute; NULL: one that comes with tunepipe */
     char *class_name; /* "module.Class", of Python; NULL: none */
     char *code_folder; /* the folder that holds the module; absolute */
-    char *args;    /* classArgs: a JSON object on one line, "{}" when absent */
+    char *args; /* classArgs: a JSON object on one line, "{}" when absent */
+    char *objective; /* of an assessor: the value that it judges; NULL: the
+                        first objective */
     unsigned line; /* of the key `tuner` or `assessor` in the file; 0: absent */
 };
 
@@ -114,6 +118,14 @@ struct command_config {
 struct hook_config {
     char *glob;    /* of names of events, at least one of which it matches */
     char *command; /* for /bin/sh -c */
+};
+
+#define EXPERIMENT_PATTERNS_MAX 24
+
+/* A pattern for the lines of a trial's output. */
+struct metric_pattern {
+    char *name;  /* of the value that it finds; NULL: of the one there is */
+    char *regex; /* a checked extended regular expression with a group */
 };
 
 /* A set of parameters to try first, of which some may be missing. */
@@ -163,8 +175,12 @@ struct experiment {
                                                          tuner, outermost
                                                          first */
     size_t n_filters; /* the first is that of the key `constraints`, if any */
-    bool minimize;    /* direction, else optimize_mode of the tuner, else of the
-                         assessor, which say the same where they are told */
+    struct objectives *objectives; /* ours: several values, or limits on them;
+                                      NULL: results are one number */
+    char *objectives_json;         /* the same, as objectives_write() does */
+    bool minimize; /* direction, else optimize_mode of the tuner, else of the
+                      assessor, which say the same where they are told; the
+                      direction of the first of the objectives */
     const char *mode_from; /* EXPERIMENT_MODE_KEY, "the tuner", "the assessor"
                               or EXPERIMENT_MODE_UNSAID: maximize */
 
@@ -173,13 +189,13 @@ struct experiment {
     enum early_stopped early_stopped; /* ours; default STOPPED_LATEST */
     struct sync_policy sync;          /* ours: of the command log */
     struct segment_policy segments;   /* ours: of the command log */
-    char *log_folder;      /* ours: commandLogDirectory, absolute; NULL: the log
-                              lies in the experiment's folder */
-    int64_t grace_ms;      /* ours: between a trial's SIGTERM and its SIGKILL */
-    char *metrics_pattern; /* ours: a checked extended regular expression with
-                              at least one group; NULL: none */
-    bool last_is_final;    /* ours: a trial that ends well without a final
-                              result has its last value as such */
+    char *log_folder; /* ours: commandLogDirectory, absolute; NULL: the log
+                         lies in the experiment's folder */
+    int64_t grace_ms; /* ours: between a trial's SIGTERM and its SIGKILL */
+    struct metric_pattern patterns[EXPERIMENT_PATTERNS_MAX]; /* ours */
+    size_t n_patterns;
+    bool last_is_final; /* ours: a trial that ends well without a final
+                           result has its last value as such */
     struct checkpoint_policy checkpoints; /* ours */
     struct files_policy files;            /* ours */
     bool deterministic;                   /* ours: trials go in lock step */

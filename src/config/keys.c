@@ -148,6 +148,17 @@ static const struct key algorithm_keys[] = {
      NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
+/* The keys of an assessor. */
+static const struct key assessor_keys[] = {
+    {"name", set_text, IN(name), KEY_DISPATCH, NULL, NULL, NULL},
+    {"plugin", set_path, IN(plugin), KEY_DISPATCH, NULL, NULL, NULL},
+    {"classArgs", set_json_map, IN(args), KEY_DISPATCH, NULL, NULL, NULL},
+    {"className", set_text, IN(class_name), KEY_DISPATCH, NULL, NULL, NULL},
+    {"codeDirectory", set_path, IN(code_folder), KEY_DISPATCH, NULL, NULL,
+     NULL},
+    {"objective", set_text, IN(objective), KEY_DISPATCH, NULL, NULL, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
 /* The keys of a filter, which is a struct algorithm, too. */
 static const struct key filter_keys[] = {
     {"name", set_text, IN(name), KEY_DISPATCH, NULL, NULL, NULL},
@@ -170,12 +181,13 @@ static void
 set_value(struct reader *r, const struct key *key, const struct yaml_node *node,
           const char *path, void *target)
 {
-    double *value = target;
+    struct on_failure *f = target;
 
-    (void)key;
-    if (node->kind != YAML_SCALAR ||
-        !number_parse(node->text, strlen(node->text), value) ||
-        !isfinite(*value))
+    if (node->kind == YAML_MAP)
+        set_json_map(r, key, node, path, &f->values);
+    else if (node->kind != YAML_SCALAR ||
+             !number_parse(node->text, strlen(node->text), &f->value) ||
+             !isfinite(f->value))
         reader_expected(r, node, path, "a number");
 }
 
@@ -192,7 +204,7 @@ static const struct key failure_keys[] = {
     {"retry", set_retry, IN(retry), 0, NULL, NULL, NULL},
     {"backoff", set_duration, IN(backoff_ms), 0, NULL, NULL, NULL},
     {"then", set_word, IN(then), 0, NULL, then_words, NULL},
-    {"value", set_value, IN(value), 0, NULL, NULL, NULL},
+    {"value", set_value, 0, 0, NULL, NULL, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 /* Reads onFailure into a struct on_failure, by failure_keys. */
@@ -1035,15 +1047,17 @@ set_annotation(struct reader *r, const struct key *key,
                        "annotations are not supported; write searchSpace");
 }
 
+/* Adds a pattern; `name` NULL: of the one value there is. */
 static void
-set_pattern(struct reader *r, const struct key *key,
-            const struct yaml_node *node, const char *path, void *target)
+add_metric_pattern(struct reader *r, const struct yaml_node *node,
+                   const char *path, const char *name, struct experiment *x)
 {
+    struct metric_pattern *p = &x->patterns[x->n_patterns];
     regex_t re;
 
-    if (node->kind != YAML_SCALAR) {
-        reader_problem(r, node->line, path, "expected a text, got %s",
-                       yaml_type_name(node));
+    if (node->kind != YAML_SCALAR || node->len == 0 ||
+        strlen(node->text) != node->len) {
+        reader_expected(r, node, path, "a text");
         return;
     }
     if (!reader_regex(r, node, path, 0, &re))
@@ -1053,7 +1067,39 @@ set_pattern(struct reader *r, const struct key *key,
                        "'%.100s' has no group: put ( ) around the number",
                        node->text);
     regfree(&re);
-    set_text(r, key, node, path, target);
+    if (x->n_patterns == EXPERIMENT_PATTERNS_MAX) {
+        reader_problem(r, node->line, path, "is one pattern more than %d",
+                       EXPERIMENT_PATTERNS_MAX);
+        return;
+    }
+    p->name = name != NULL ? strdup(name) : NULL;
+    p->regex = strdup(node->text);
+    x->n_patterns++;
+    if (p->regex == NULL || (name != NULL && p->name == NULL))
+        reader_problem(r, node->line, path, "out of memory");
+}
+
+/* Reads metrics.pattern into a struct draft: a pattern, or one for each name.
+ */
+static void
+set_pattern(struct reader *r, const struct key *key,
+            const struct yaml_node *node, const char *path, void *target)
+{
+    struct draft *d = target;
+    char below[KEY_PATH_MAX];
+
+    (void)key;
+    if (node->kind == YAML_SEQUENCE)
+        reader_expected(r, node, path,
+                        "a text, or a map from names of values to texts");
+    else if (node->kind == YAML_SCALAR)
+        add_metric_pattern(r, node, path, NULL, &d->x);
+    else
+        for (const struct yaml_node *c = node->children; c != NULL;
+             c = c->next) {
+            snprintf(below, sizeof below, "%s.%.200s", path, c->key);
+            add_metric_pattern(r, c, below, c->key, &d->x);
+        }
 }
 
 static void
@@ -1115,6 +1161,15 @@ static const struct word level_words[] = {{"fatal", LOG_WISH_LESS},
                                           {"trace", LOG_WISH_DEBUG},
                                           {NULL, 0}};
 
+/* The keys of an objective; objectives_check() reads them. */
+static const struct key objective_keys[] = {
+    {"name", set_text, 0, KEY_DISPATCH | KEY_REQUIRED, NULL, NULL, NULL},
+    {"direction", NULL, 0, KEY_DISPATCH | KEY_REQUIRED, NULL, direction_words,
+     NULL},
+    {"reference", NULL, 0, KEY_DISPATCH, NULL, NULL, NULL},
+    {"goal", NULL, 0, KEY_DISPATCH, NULL, NULL, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, NULL}};
+
 #define OF(member) offsetof(struct draft, member)
 #define IDLE(name, set)                          \
     {                                            \
@@ -1170,7 +1225,7 @@ static const struct key service_keys[] = {
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
 static const struct key metrics_keys[] = {
-    HELD("pattern", set_pattern, x.metrics_pattern, 0),
+    {"pattern", set_pattern, 0, 0, NULL, NULL, NULL},
     {"final", set_word, OF(final), 0, NULL, final_words, NULL},
     {NULL, NULL, 0, 0, NULL, NULL, NULL}};
 
@@ -1195,7 +1250,7 @@ const struct key config_keys[] = {
     {"tuner", set_algorithm, OF(x.tuner), KEY_DISPATCH, NULL, NULL,
      algorithm_keys},
     {"assessor", set_algorithm, OF(x.assessor), KEY_DISPATCH, NULL, NULL,
-     algorithm_keys},
+     assessor_keys},
     {"trainingService", set_service, 0, 0, NULL, NULL, service_keys},
     HELD("debug", set_bool, x.debug, 0),
     {"logLevel", set_word, OF(log), 0, NULL, level_words, NULL},
@@ -1206,6 +1261,9 @@ const struct key config_keys[] = {
     /* our own keys */
     {"direction", set_word, OF(ignored), KEY_DISPATCH, NULL, direction_words,
      NULL},
+    {"objectives", NULL, 0, KEY_DISPATCH, NULL, NULL, objective_keys},
+    {"resultConstraints", NULL, 0, KEY_DISPATCH, NULL, NULL, NULL},
+    {"scalarize", NULL, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"filters", set_filters, 0, KEY_DISPATCH, NULL, NULL, filter_keys},
     {"constraints", set_constraints, 0, KEY_DISPATCH, NULL, NULL, NULL},
     {"seed", set_seed, 0, KEY_DISPATCH, NULL, NULL, NULL},

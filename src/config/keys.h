@@ -37,6 +37,11 @@ struct draft {
 void spacekey_check(struct reader *r, struct draft *d,
                     const struct yaml_node *root);
 
+/* Reads the keys by which results are judged into the experiment, and checks
+ * those that name values, when the direction is known. */
+void objectivekeys_check(struct reader *r, struct draft *d,
+                         const struct yaml_node *root);
+
 /* What the keys for memory and devices say together. */
 void wishes_check(struct reader *r, const struct wishes *w);
 

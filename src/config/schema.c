@@ -64,8 +64,8 @@ static const struct {
          "[\"trainingService\"], \"properties\": {\"trainingService\": "
          "{\"required\": [\"platform\"], \"properties\": {\"platform\": "
          "{\"const\": \"client\"}}}}}]}, {\"anyOf\": [{\"required\": "
-         "[\"direction\"]}, " TOLD("tuner") ", " TOLD("advisor") ", " TOLD(
-             "assessor") "]}]"},
+         "[\"direction\"]}, {\"required\": [\"objectives\"]}, " TOLD(
+             "tuner") ", " TOLD("advisor") ", " TOLD("assessor") "]}]"},
     {"tuner", "\"anyOf\": [{\"required\": [\"name\"]}, {\"required\": "
               "[\"plugin\"]}, {\"required\": [\"className\"]}, {\"required\": "
               "[\"builtinTunerName\"]}, {\"required\": "
@@ -271,10 +271,14 @@ write_type(struct json_writer *w, const struct place *p, const struct key *key,
     if (key->flags & KEY_REFUSED) {
         json_add_raw(w, "not", "{}");
     } else if (doc != NULL && doc->type != NULL &&
-               strcmp(doc->type, DOC_LIST_OF_KEYS) == 0) {
+               (strcmp(doc->type, DOC_LIST_OF_KEYS) == 0 ||
+                strcmp(doc->type, DOC_LIST_OF_MAPS) == 0)) {
         json_add_raw(w, "type", "[\"array\", \"null\"]");
         json_open_object(w, "items");
-        json_add_raw(w, "type", "[\"string\", \"object\"]");
+        json_add_raw(w, "type",
+                     strcmp(doc->type, DOC_LIST_OF_MAPS) == 0
+                         ? "\"object\""
+                         : "[\"string\", \"object\"]");
         write_map(w, p, key->keys);
         json_close(w);
     } else if (doc != NULL && doc->type != NULL) {

@@ -113,7 +113,7 @@ attempts_next(const struct attempts *a, const struct trial *t)
     next->failures = t->failures;
     next->postponed_stop = t->postponed_stop;
     next->origin = t->origin;
-    next->earlier = t->latest.given ? t->latest : t->earlier;
+    reported_copy(&next->earlier, t->latest.given ? &t->latest : &t->earlier);
     if (a->delivery->ops->repeats) /* it is heard where this one was */
         next->past.told = (struct metrics_count){
             t->sent > t->past.told.intermediates ? t->sent

@@ -455,8 +455,8 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     struct search *s = ctx;
     struct metric_line m;
 
-    if (!s->found && metrics_line(&s->metrics, line, len, too_long, &m, NULL) ==
-                         METRICS_CHECKPOINT)
+    if (!s->found && metrics_line(&s->metrics, NULL, line, len, too_long, &m,
+                                  NULL) == METRICS_CHECKPOINT)
         s->found = m.sequence == s->number;
 }
 

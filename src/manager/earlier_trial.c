@@ -455,9 +455,9 @@ earlier_trial_unlogged(const struct earlier_trial *e,
 static bool
 has_own_final(const struct earlier_trial *e, const struct on_failure *then)
 {
-    return e->logged->has_final &&
+    return e->logged->final.given &&
            !(e->has_folder && then->then == FAILURE_REPORT &&
-             e->logged->final == then->value);
+             e->logged->final.value == then->value);
 }
 
 /* A trial without files has its reports in the log alone: they are taken from
@@ -469,11 +469,22 @@ take_reports(struct trial *t)
 
     t->metrics.intermediates = t->sent = n;
     t->metrics.finals = t->past.told.finals;
-    t->latest = t->earlier;
+    reported_copy(&t->latest, &t->earlier);
     if (n > 0 && trial_reaches(t, n - 1)) {
-        t->reached = t->latest;
+        reported_copy(&t->reached, &t->latest);
         t->reached_at = n - 1;
     }
+}
+
+/* Takes a value from the log, where nobody knew the names of objectives. */
+static void
+take_value(struct reported *to, const struct reported *from,
+           const struct objectives *of)
+{
+    reported_copy(to, from);
+    if (of != NULL && to->json != NULL &&
+        metrics_value(of, to->json, strlen(to->json), &to->value, NULL) != 0)
+        reported_clear(to);
 }
 
 struct trial *
@@ -503,14 +514,11 @@ earlier_trial_restore(const struct earlier_trial *e, const struct experiment *x,
                           !t->past.end_told && e->logged->interrupted;
     if (e->logged != NULL && e->logged->attempt == e->attempt) {
         t->past.told = e->logged->sent;
-        t->final.given =
-            has_own_final(e, &x->on_failure); /* its folder may be gone */
-        t->final.value = e->logged->final;
+        if (has_own_final(e, &x->on_failure)) /* its folder may be gone */
+            take_value(&t->final, &e->logged->final, x->objectives);
     }
-    if (e->logged != NULL) {
-        t->earlier.given = e->logged->has_latest;
-        t->earlier.value = e->logged->latest;
-    }
+    if (e->logged != NULL)
+        take_value(&t->earlier, &e->logged->latest, x->objectives);
     if (x->platform == PLATFORM_client)
         take_reports(t);
     if (e->logged != NULL && x->deterministic)

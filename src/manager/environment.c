@@ -8,6 +8,7 @@
 #include "core/number.h"
 #include "core/problems.h"
 #include "manager/parameters.h"
+#include "objectives/objectives.h"
 #include "manager/trial.h"
 #include "trial/files.h"
 
@@ -240,6 +241,18 @@ set_steps(struct environment *e, const struct trial *trial)
     set(e, TRIAL_ENV_BUDGET, text);
 }
 
+static void
+set_objectives(struct environment *e, const struct objectives *of)
+{
+    struct buf names;
+
+    buf_init(&names, OBJECTIVES_VALUES_MAX * (OBJECTIVES_NAME_MAX + 1));
+    for (size_t i = 0; i < of->n_values; i++)
+        buf_printf(&names, "%s%s", i > 0 ? "\n" : "", of->names[i]);
+    set(e, TRIAL_ENV_OBJECTIVES, buf_text(&names));
+    buf_fini(&names);
+}
+
 int
 environment_make(struct environment *e, const struct environment_of *of,
                  const struct trial *trial, struct jval parameters,
@@ -259,6 +272,8 @@ environment_make(struct environment *e, const struct environment_of *of,
     set(e, TRIAL_ENV_EXPERIMENT_DIR, of->experiment_folder);
     set(e, TRIAL_ENV_SEED, seed);
     set(e, TRIAL_ENV_DIRECTION, of->minimize ? "minimize" : "maximize");
+    if (of->objectives != NULL)
+        set_objectives(e, of->objectives);
     if (of->saving != NULL)
         set(e, TRIAL_ENV_CHECKPOINT, of->saving);
     if (of->restore != NULL)

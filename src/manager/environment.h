@@ -34,6 +34,8 @@ struct environment_of {
     bool minimize;           /* the experiment's direction */
     bool prepares;           /* it is for prepareCommand, which has no device */
     bool lockstep;           /* each intermediate report waits for its answer */
+    const struct objectives *objectives; /* the values that results have;
+                                            NULL: one number */
 };
 
 int environment_make(struct environment *e, const struct environment_of *of,

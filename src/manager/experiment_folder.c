@@ -13,6 +13,7 @@
 #include "core/process.h"
 #include "json.h"
 #include "log/log.h"
+#include "objectives/objectives.h"
 #include "manager/parameters.h"
 #include "manager/results.h"
 #include "manager/trial.h"
@@ -165,6 +166,8 @@ write_experiment(const struct experiment_folder *f, const struct experiment *x,
     json_add_unsigned(&w, "concurrency", x->concurrency);
     json_add_unsigned(&w, "max_trials", x->max_trials);
     json_add_bool(&w, "deterministic", x->deterministic);
+    if (x->objectives != NULL)
+        json_add_raw(&w, "objectives", x->objectives_json);
     if (x->overrides != NULL)
         json_add_raw(&w, "overrides", x->overrides);
     json_add_integer(&w, "started_ns", clock_realtime_ns());
@@ -398,6 +401,51 @@ experiment_folder_flush(struct experiment_folder *f, struct err *err)
     return 0;
 }
 
+/* A number, or one of NNI's booleans. */
+static bool
+is_number(struct jval v, double *out)
+{
+    bool flag;
+
+    if (!jval_bool(v, &flag))
+        return jval_number(v, out);
+    *out = flag;
+    return true;
+}
+
+/* Adds what a result consists of, or what was reported beside the one number
+ * that it is: numbers. */
+static void
+add_values(const struct experiment_folder *f, const struct reported *final,
+           struct json_writer *w)
+{
+    struct json *doc =
+        !final->given || final->json == NULL
+            ? NULL
+            : json_parse(final->json, strlen(final->json), JSON_NAN, NULL);
+    struct objective_values all;
+    bool open = false;
+    double value;
+
+    for (struct jval_iter it =
+             jval_iter(doc != NULL ? json_root(doc) : (struct jval){NULL});
+         doc != NULL && jval_next(&it);) {
+        if (!is_number(it.value, &value) ||
+            (f->objectives == NULL && strcmp(it.key, "default") == 0))
+            continue;
+        if (!open)
+            json_open_object(w, "values");
+        open = true;
+        json_add_number(w, it.key, value);
+    }
+    if (open)
+        json_close(w);
+    if (f->objectives != NULL && f->objectives->n_limits > 0 && doc != NULL &&
+        objectives_take(f->objectives, json_root(doc), &all, NULL) == 0)
+        json_add_number(w, "violation", all.violation);
+    json_free(doc);
+}
+
 /* Appends the line of a trial to `out`. */
 static int
 add_line(const struct experiment_folder *f, const struct trial *t,
@@ -417,6 +465,7 @@ add_line(const struct experiment_folder *f, const struct trial *t,
     json_add_unsigned(&w, "seed", parameters_seed(f->seed, t->parameter_id));
     json_add_text(&w, "status", trial_state_name(t->state));
     json_add_number(&w, "value", t->final.given ? t->final.value : none);
+    add_values(f, &t->final, &w);
     json_add_number(&w, "latest", t->latest.given ? t->latest.value : none);
     json_add_number(&w, "duration_s", duration_s);
     json_add_number(&w, "prepare_s",

@@ -17,14 +17,17 @@
 
 struct err;
 struct experiment;
+struct objectives;
 struct results;
 struct trial;
 
 struct experiment_folder {
-    char *path;     /* absolute */
-    const char *id; /* the last part of path */
-    uint64_t seed;  /* the experiment's */
-    bool begun;     /* it had a manager before */
+    char *path;                          /* absolute */
+    const char *id;                      /* the last part of path */
+    uint64_t seed;                       /* the experiment's */
+    const struct objectives *objectives; /* set once it is open; NULL: results
+                                            are one number */
+    bool begun;                          /* it had a manager before */
     int lock_fd, results_fd, log_fd;
     struct hold hold; /* by lock_fd */
     char *made;       /* the working folder that was made for it; NULL: none */

@@ -131,9 +131,14 @@ failing_report_value(void *ctx, const struct attempt_end *end)
         then->then != FAILURE_REPORT || t->final.given)
         return;
     if (!t->past.end_told && t->past.told.finals == 0)
-        reading_tell(f->reading, t, then->value);
-    snprintf(t->why + len, sizeof t->why - len, " (reported as %.10g)",
-             then->value);
+        reading_tell(f->reading, t,
+                     &(struct reported){true, then->value, then->values});
+    if (then->values != NULL)
+        snprintf(t->why + len, sizeof t->why - len, " (reported as %.200s)",
+                 then->values);
+    else
+        snprintf(t->why + len, sizeof t->why - len, " (reported as %.10g)",
+                 then->value);
 }
 
 /* Whether there is anything that is not started yet. */

@@ -56,7 +56,7 @@ check_kind(const struct runner_ops *kind, const struct experiment *x,
         lacks = "trialCommand";
     else if (x->prepare_command.text != NULL)
         lacks = "prepareCommand";
-    else if (x->metrics_pattern != NULL)
+    else if (x->n_patterns > 0)
         lacks = "metrics.pattern";
     else if (x->deterministic)
         lacks = "deterministic";
@@ -188,6 +188,7 @@ start_phase(const struct launch *l, struct trial *t, bool prepares,
         .code_folder = l->cwd,
         .seed = l->seed,
         .minimize = l->minimize,
+        .objectives = l->objectives,
         .lockstep = l->lockstep,
         .prepares = prepares,
     };

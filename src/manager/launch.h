@@ -17,6 +17,7 @@ struct err;
 struct experiment;
 struct json;
 struct machines;
+struct objectives;
 struct runner;
 struct runner_ops;
 struct space;
@@ -36,9 +37,11 @@ struct launch {
     struct checkpoints *checkpoints; /* borrowed */
     const char *cwd;                 /* absolute; borrowed */
     uint64_t seed;
-    struct trial_needs *needs; /* borrowed */
-    bool minimize;             /* the experiment's direction */
-    bool lockstep;             /* each intermediate report waits */
+    struct trial_needs *needs;           /* borrowed */
+    bool minimize;                       /* the experiment's direction */
+    const struct objectives *objectives; /* the values that results have;
+                                            NULL: one number */
+    bool lockstep;                       /* each intermediate report waits */
     /* Of the runner, set before it is opened: whether it had one before; says a
      * line to the user. */
     bool resumes;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/metrics.h"
 
+#include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/number.h"
 #include "core/visible.h"
 #include "json.h"
+#include "objectives/objectives.h"
 #include "scan.h"
 #include "trial/files.h"
 
@@ -33,31 +35,84 @@ scan_lone_number(const char *text, size_t len, double *out)
            scan_next(&s).type == SCAN_END;
 }
 
+/* Reads a value of NNI's: a number, or an object with one as "default". */
 static int
-read_value(const char *text, size_t len, double *out, struct err *err)
+read_default(struct jval v, double *out, struct err *err)
 {
-    struct json *doc;
-    struct jval v;
-    int rc = -1;
+    if (jval_number(v, out))
+        return 0;
+    if (jval_type(v) != JSON_OBJECT)
+        return err_set(err, ERR_INPUT,
+                       "expected a number or an object with \"default\", got "
+                       "%s",
+                       jval_type_name(v));
+    if (!jval_get(v, "default", &v) || !jval_number(v, out))
+        return err_set(err, ERR_INPUT, "the object has no number \"default\"");
+    return 0;
+}
 
-    if (scan_lone_number(text, len, out))
+/* Reads what an intermediate result has of the values that results are judged
+ * by: one of them at least. */
+static int
+read_some(const struct objectives *of, struct jval v, double *out,
+          struct err *err)
+{
+    struct jval member;
+    double value;
+    bool some = false;
+
+    *out = (double)NAN;
+    for (size_t i = 0; jval_type(v) == JSON_OBJECT && i < of->n_values; i++)
+        if (jval_get(v, of->names[i], &member) &&
+            jval_number(member, i == 0 ? out : &value))
+            some = true;
+    if (!some && jval_number(v, &value) &&
+        strcmp(of->names[0], "default") == 0) {
+        *out = value;
+        some = true;
+    }
+    return some ? 0
+                : objectives_take(of, v, &(struct objective_values){0}, err);
+}
+
+/* Reads a value that may have to have others beside it.  1: it lacks some. */
+static int
+read_value(const struct objectives *of, bool final, const char *text,
+           size_t len, double *out, struct err *err)
+{
+    struct objective_values all;
+    struct json *doc;
+    int rc;
+
+    if (of == NULL && scan_lone_number(text, len, out))
         return 0;
     doc = json_parse(text, len, JSON_NAN, err);
     if (doc == NULL)
         return -1;
-    v = json_root(doc);
-    if (jval_number(v, out))
-        rc = 0;
-    else if (jval_type(v) != JSON_OBJECT)
-        err_set(err, ERR_INPUT,
-                "expected a number or an object with \"default\", got %s",
-                jval_type_name(v));
-    else if (!jval_get(v, "default", &v) || !jval_number(v, out))
-        err_set(err, ERR_INPUT, "the object has no number \"default\"");
-    else
-        rc = 0;
+    if (of == NULL) {
+        rc = read_default(json_root(doc), out, err);
+    } else if (!final) {
+        rc = read_some(of, json_root(doc), out, err);
+    } else {
+        rc = objectives_take(of, json_root(doc), &all, err) == 0 ? 0 : 1;
+        *out = all.values[0];
+    }
     json_free(doc);
     return rc;
+}
+
+int
+metrics_value(const struct objectives *of, const char *json, size_t len,
+              double *value, struct err *err)
+{
+    return read_value(of, false, json, len, value, err);
+}
+
+int
+metrics_whole(const struct objectives *of, const char *json, size_t len,
+              double *value, struct err *err)
+{
+    return read_value(of, true, json, len, value, err) == 0 ? 0 : -1;
 }
 
 static bool
@@ -134,8 +189,9 @@ read_checkpoint(const struct line_word *word, const char *line, size_t len,
 }
 
 static int
-read_metric(struct metrics *m, const struct line_word *word, const char *line,
-            size_t len, bool too_long, struct metric_line *out, struct err *err)
+read_metric(struct metrics *m, const struct objectives *of,
+            const struct line_word *word, const char *line, size_t len,
+            bool too_long, struct metric_line *out, struct err *err)
 {
     out->final = word->final;
     out->done = word->done;
@@ -146,12 +202,13 @@ read_metric(struct metrics *m, const struct line_word *word, const char *line,
     if (too_long)
         return err_set(err, ERR_INPUT, "longer than %d bytes",
                        TRIAL_METRIC_MAX);
-    return read_value(out->json, out->len, &out->value, err);
+    return read_value(of, out->final, out->json, out->len, &out->value, err);
 }
 
 enum metrics_word
-metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
-             struct metric_line *out, struct err *err)
+metrics_line(struct metrics *m, const struct objectives *of, const char *line,
+             size_t len, bool too_long, struct metric_line *out,
+             struct err *err)
 {
     const struct line_word *word = find_word(line, len);
     int rc = -1;
@@ -168,13 +225,13 @@ metrics_line(struct metrics *m, const char *line, size_t len, bool too_long,
     else if (word->checkpoint)
         rc = read_checkpoint(word, line, len, out, err);
     else
-        rc = read_metric(m, word, line, len, too_long, out, err);
+        rc = read_metric(m, of, word, line, len, too_long, out, err);
     if (rc == 0)
         return word->checkpoint ? METRICS_CHECKPOINT : METRICS_METRIC;
     if (memchr(line, '\0', len) != NULL)
         metrics_refuse_nul(line, len, err);
     err_place(err, "line %llu", (unsigned long long)m->lines);
-    return METRICS_BAD;
+    return rc == 1 ? METRICS_LACKS : METRICS_BAD;
 }
 
 static int
@@ -203,13 +260,15 @@ read_type(struct metrics *m, struct jval root, struct metric_line *out,
 }
 
 enum metrics_word
-metrics_nni(struct metrics *m, const char *json, size_t len, struct buf *value,
-            struct metric_line *out, struct err *err)
+metrics_nni(struct metrics *m, const struct objectives *of, const char *json,
+            size_t len, struct buf *value, struct metric_line *out,
+            struct err *err)
 {
     struct json *doc = json_parse(json, len, JSON_NAN, err);
     enum metrics_word word = METRICS_BAD;
     const char *text;
     struct jval v;
+    int rc;
 
     *out = (struct metric_line){0};
     buf_clear(value);
@@ -227,10 +286,13 @@ metrics_nni(struct metrics *m, const char *json, size_t len, struct buf *value,
     out->len = value->len;
     if (buf_check(value, "value", err) != 0)
         goto out;
-    if (read_value(out->json, out->len, &out->value, err) == 0)
+    rc = read_value(of, out->final, out->json, out->len, &out->value, err);
+    if (rc == 0)
         word = METRICS_METRIC;
     else
         err_place(err, "value");
+    if (rc == 1)
+        word = METRICS_LACKS;
 out:
     json_free(doc);
     return word;
@@ -297,6 +359,125 @@ pattern_match(const struct pattern *p, const char *line, double *out)
                                 (size_t)(groups[i].rm_eo - groups[i].rm_so),
                                 out);
     return false;
+}
+
+struct patterns {
+    const struct experiment *x;
+    size_t n;
+    struct pattern *items[EXPERIMENT_PATTERNS_MAX];
+    uint32_t needed; /* those that a result has to have */
+};
+
+/* The name of the value that a pattern finds. */
+static const char *
+name_of(const struct patterns *p, size_t i)
+{
+    const struct objectives *of = p->x->objectives;
+
+    if (p->x->patterns[i].name != NULL)
+        return p->x->patterns[i].name;
+    return of != NULL ? of->names[0] : "default";
+}
+
+static bool
+is_needed(const struct patterns *p, size_t i)
+{
+    const struct objectives *of = p->x->objectives;
+
+    for (size_t k = 0; of != NULL && k < of->n_values; k++)
+        if (strcmp(of->names[k], name_of(p, i)) == 0)
+            return true;
+    return of == NULL && strcmp(name_of(p, i), "default") == 0;
+}
+
+struct patterns *
+patterns_new(const struct experiment *x, struct err *err)
+{
+    struct patterns *p = calloc(1, sizeof *p);
+
+    if (p == NULL) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    p->x = x;
+    for (; p->n < x->n_patterns; p->n++) {
+        p->items[p->n] = pattern_new(x->patterns[p->n].regex, err);
+        if (p->items[p->n] == NULL) {
+            patterns_free(p);
+            return NULL;
+        }
+        if (is_needed(p, p->n))
+            p->needed |= (uint32_t)1 << p->n;
+    }
+    return p;
+}
+
+void
+patterns_free(struct patterns *p)
+{
+    for (size_t i = 0; p != NULL && i < p->n; i++)
+        pattern_free(p->items[i]);
+    free(p);
+}
+
+bool
+patterns_match(const struct patterns *p, const char *line)
+{
+    double value;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (pattern_match(p->items[i], line, &value))
+            return true;
+    return false;
+}
+
+/* Spells a number as trials do, which may be what JSON lacks. */
+static void
+write_number(struct buf *out, double value)
+{
+    char text[NUMBER_TEXT_MAX];
+
+    buf_add(out, text, number_format(value, text));
+}
+
+static void
+write_values(const struct patterns *p, const struct pattern_values *v,
+             struct buf *json, double *value)
+{
+    const struct objectives *of = p->x->objectives;
+    struct json_writer w;
+
+    if (p->n == 1 && of == NULL) {
+        *value = v->values[0];
+        write_number(json, *value);
+        return;
+    }
+    w = json_begin_object(json);
+    for (size_t i = 0; i < p->n; i++) {
+        const char *name = name_of(p, i);
+
+        if (!(v->found >> i & 1))
+            continue;
+        write_number(json_value(&w, name), v->values[i]);
+        if (strcmp(name, of != NULL ? of->names[0] : "default") == 0)
+            *value = v->values[i];
+    }
+    json_close(&w);
+}
+
+bool
+patterns_take(const struct patterns *p, struct pattern_values *v,
+              const char *line, struct buf *json, double *value)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (pattern_match(p->items[i], line, &v->values[i]))
+            v->found |= (uint32_t)1 << i;
+    if (v->found == 0 || (v->found & p->needed) != p->needed)
+        return false;
+    buf_clear(json);
+    write_values(p, v, json, value);
+    v->found = 0;
+    return true;
 }
 
 void

@@ -11,13 +11,17 @@
 
 struct buf;
 struct err;
+struct experiment;
+struct jval;
+struct objectives;
 
 struct metric_line {
     bool final;
     uint64_t sequence; /* its position among those of its type */
     const char *json;  /* borrowed; not NUL-terminated */
     size_t len;
-    double value;     /* may be NaN or infinite */
+    double value;     /* may be NaN or infinite; of several values the first
+                         objective's, NaN where it has none */
     bool waits;       /* the trial waits for the answer (trial/files.h) ... */
     bool hears;       /* ... and ends by itself if the answer is to stop */
     int64_t end;      /* where the line of a trial that waits ends */
@@ -46,26 +50,37 @@ enum metrics_word {
     METRICS_METRIC,
     METRICS_CHECKPOINT,
     METRICS_REFUSED, /* what was to be reported as its final result is none */
+    METRICS_LACKS,   /* a final result without all values that it has to have */
     METRICS_BAD,
 };
 
-/* Reads the next line of `metrics`.  METRICS_BAD: err (ERR_INPUT) says what is
- * wrong and in which line; the line kept its sequence. */
-enum metrics_word metrics_line(struct metrics *m, const char *line, size_t len,
-                               bool too_long, struct metric_line *out,
-                               struct err *err);
+/* Reads the next line of `metrics`; `of`: what results are judged by; NULL: one
+ * number.  METRICS_BAD, METRICS_LACKS: err (ERR_INPUT) says what is wrong and
+ * in which line; the line kept its sequence. */
+enum metrics_word metrics_line(struct metrics *m, const struct objectives *of,
+                               const char *line, size_t len, bool too_long,
+                               struct metric_line *out, struct err *err);
+
+/* What stands in a struct metric_line as the value of an intermediate result,
+ * JSON.  -1: it has none. */
+int metrics_value(const struct objectives *of, const char *json, size_t len,
+                  double *value, struct err *err);
+/* Whether a reported value, JSON, can be a final result.  -1: err says what it
+ * lacks. */
+int metrics_whole(const struct objectives *of, const char *json, size_t len,
+                  double *value, struct err *err);
 
 /* Sets err for a line that holds a NUL, and so is no line of text. */
 void metrics_refuse_nul(const char *line, size_t len, struct err *err);
 
 /* Reads the next record of NNI's file.  out->json lies in `value`, which is
- * cleared first.  METRICS_BAD: err (ERR_INPUT) says what is wrong; the record
- * kept its sequence if its type was known. */
-enum metrics_word metrics_nni(struct metrics *m, const char *json, size_t len,
-                              struct buf *value, struct metric_line *out,
-                              struct err *err);
+ * cleared first.  METRICS_BAD, METRICS_LACKS: err (ERR_INPUT) says what is
+ * wrong; the record kept its sequence if its type was known. */
+enum metrics_word metrics_nni(struct metrics *m, const struct objectives *of,
+                              const char *json, size_t len, struct buf *value,
+                              struct metric_line *out, struct err *err);
 
-/* The configuration's pattern for a trial's output, compiled. */
+/* A pattern for a trial's output, compiled. */
 struct pattern;
 struct pattern *pattern_new(const char *regex, struct err *err);
 void pattern_free(struct pattern *p);
@@ -73,6 +88,27 @@ void pattern_free(struct pattern *p);
 /* Whether the line matches and its first group that took part is a number;
  * nan and inf, as programs print them, are numbers too. */
 bool pattern_match(const struct pattern *p, const char *line, double *out);
+
+/* All patterns of a configuration. */
+struct patterns;
+/* NULL on failure.  The experiment is borrowed. */
+struct patterns *patterns_new(const struct experiment *x, struct err *err);
+void patterns_free(struct patterns *p);
+
+/* What one trial's output has told since its last result; zeroed: nothing. */
+struct pattern_values {
+    double values[24]; /* EXPERIMENT_PATTERNS_MAX, */
+    uint32_t found;    /* and which of them there are */
+};
+
+/* Whether a pattern finds something in the line. */
+bool patterns_match(const struct patterns *p, const char *line);
+/* Takes the next line.  A result is there when all values that it has to have
+ * were found, on one line or on several; what is found again before replaces
+ * what was.  True: *json, which is cleared first, has it, and *value is as in a
+ * struct metric_line. */
+bool patterns_take(const struct patterns *p, struct pattern_values *values,
+                   const char *line, struct buf *json, double *value);
 
 /* Appends the payload of ME, in NNI's spelling; `parameter_id` is JSON text,
  * `base` is how many intermediate results were reported before the attempt's

@@ -261,7 +261,7 @@ init_ends(struct manager *m)
                                 .syncing = {.deadlines = &m->deadlines,
                                             .policy = &x->sync,
                                             .fd = &m->folder.results_fd},
-                                .has_pattern = x->metrics_pattern != NULL,
+                                .has_pattern = x->n_patterns > 0,
                                 .has_assessor = x->assessor.line != 0,
                                 .brief = x->platform == PLATFORM_client};
     m->packing = (struct packing){.x = x,
@@ -423,7 +423,7 @@ tell_launch(struct manager *m)
     l->seed = m->folder.seed;
     l->needs = m->reading.needs = &m->needs;
     m->needs = (struct trial_needs){
-        .output = m->reading.pattern != NULL,
+        .output = m->reading.patterns != NULL,
         .nni = is_nni(x->trial_command.text, l->cwd) ||
                is_nni(x->prepare_command.text, l->cwd),
         .lockstep = x->deterministic,
@@ -431,6 +431,7 @@ tell_launch(struct manager *m)
     };
     l->lockstep = x->deterministic;
     l->minimize = x->minimize;
+    l->objectives = x->objectives;
     l->space = parameters_space(x->search_space);
 }
 
@@ -521,13 +522,14 @@ manager_open(struct manager *m, struct err *err)
         launch_open(&m->launch, kind, x, err) != 0 ||
         resources_open(&m->resources, wishes_here(m, kind), err) != 0)
         return -1;
-    if (x->metrics_pattern != NULL &&
-        (m->reading.pattern = pattern_new(x->metrics_pattern, err)) == NULL)
+    if (x->n_patterns > 0 &&
+        (m->reading.patterns = patterns_new(x, err)) == NULL)
         return -1;
     if (open_sources(m, err) != 0)
         return -1;
     if (open_folder(m, err) != 0)
         return -1;
+    m->folder.objectives = x->objectives;
     if (x->max_output > 0 && !file_can_be_holed(m->folder.path))
         return err_set(err, ERR_CONFIG,
                        "maxTrialOutput: %s lies on a file system that cannot "
@@ -586,7 +588,7 @@ manager_close(struct manager *m)
     buf_fini(&m->delivery.expected.payload);
     live_fini(&m->live);
     map_fini(&m->ending.shown);
-    pattern_free(m->reading.pattern);
+    patterns_free(m->reading.patterns);
     absent_close(&m->absent);
     saved_from_close(&m->saved_from);
     launch_close(&m->launch);

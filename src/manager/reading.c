@@ -82,7 +82,7 @@ take_metric(struct reading *r, struct trial *t, struct metric_line *metric)
     if (metric->sequence == 0)
         absent_look(r->absent, t); /* it has its parameters by then */
     if (!metric->final)
-        t->read = (struct reported){true, metric->value};
+        t->read = (struct reported){true, metric->value, NULL};
     if (!counts(r, t, metric))
         take_late(r, t, metric);
     else
@@ -134,7 +134,7 @@ take_checkpoint(struct trial_files *f, uint64_t number)
 
     if (r->delivery->ops->immediate)
         find_files(r, t);
-    if (r->delivery->ops->immediate && r->pattern != NULL && t->out.fd >= 0)
+    if (r->delivery->ops->immediate && r->patterns != NULL && t->out.fd >= 0)
         tail_read(&t->out, r->delivery->ops->portion, take_output, f, NULL);
     if (r->delivery->ops->immediate)
         read_nni(f, false);
@@ -169,6 +169,14 @@ learn(struct reading *r, struct trial *t, struct metric_line *metric)
     }
 }
 
+/* The first one counts, as of those that lack nothing. */
+static void
+note_lack(struct trial *t, const char *what)
+{
+    if (t->lacks == NULL && !t->final.given)
+        t->lacks = strdup(what);
+}
+
 static void
 take_report(void *ctx, const char *line, size_t len, bool too_long)
 {
@@ -178,7 +186,8 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
 
     enum metrics_word word;
 
-    word = metrics_line(&f->t->metrics, line, len, too_long, &metric, &err);
+    word = metrics_line(&f->t->metrics, f->reading->x->objectives, line, len,
+                        too_long, &metric, &err);
     if (word == METRICS_CHECKPOINT) {
         take_checkpoint(f, metric.sequence);
         return;
@@ -193,12 +202,14 @@ take_report(void *ctx, const char *line, size_t len, bool too_long)
     metric.end =
         f->t->report.fd >= 0 ? f->t->report.at : (int64_t)metric.sequence;
     if (word == METRICS_METRIC &&
-        (f->reading->pattern == NULL || metric.final)) {
+        (f->reading->patterns == NULL || metric.final)) {
         take_metric(f->reading, f->t, &metric);
         return;
     }
+    if (word == METRICS_LACKS)
+        note_lack(f->t, err.text);
     complain_lines(f->reading, f->t,
-                   word == METRICS_BAD ? err.text : PATTERN_IS_SET);
+                   word == METRICS_METRIC ? PATTERN_IS_SET : err.text);
     unanswered_answer_line(&f->t->unanswered, &metric, trial_answer(f->t));
 }
 
@@ -213,15 +224,19 @@ take_record(void *ctx, const char *json, size_t len, int64_t at)
 {
     struct trial_files *f = ctx;
     struct metric_line metric;
+    enum metrics_word word;
     struct err err = {0};
     struct buf value;
 
     buf_init(&value, PAYLOAD_MAX);
-    if (metrics_nni(&f->t->metrics, json, len, &value, &metric, &err) ==
-        METRICS_BAD) {
+    word = metrics_nni(&f->t->metrics, f->reading->x->objectives, json, len,
+                       &value, &metric, &err);
+    if (word == METRICS_LACKS)
+        note_lack(f->t, err.text);
+    if (word != METRICS_METRIC) {
         err_place(&err, "record at byte %lld", (long long)at);
         complain_records(f->reading, f->t, err.text);
-    } else if (f->reading->pattern != NULL && !metric.final) {
+    } else if (f->reading->patterns != NULL && !metric.final) {
         complain_records(f->reading, f->t, PATTERN_IS_SET);
     } else {
         take_metric(f->reading, f->t, &metric);
@@ -235,13 +250,12 @@ refuse_output(const struct trial_files *f, const char *line, size_t len)
 {
     char *text = malloc(len + 1);
     struct err err = {0};
-    double value;
 
     for (size_t i = 0; text != NULL && i < len; i++)
         text[i] = (char)(line[i] == '\0' ? ' ' : line[i]);
     if (text != NULL)
         text[len] = '\0';
-    if (text != NULL && pattern_match(f->reading->pattern, text, &value)) {
+    if (text != NULL && patterns_match(f->reading->patterns, text)) {
         metrics_refuse_nul(line, len, &err);
         err_place(&err, "line %llu", (unsigned long long)f->t->out.lines);
         complain(f->reading, f->t, COMPLAINED_OF_STDOUT, TRIAL_STDOUT,
@@ -255,19 +269,24 @@ take_output(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct metric_line metric = {0};
     struct trial_files *f = ctx;
-    char text[NUMBER_TEXT_MAX];
+    struct buf json;
 
     (void)too_long;
     if (memchr(line, '\0', len) != NULL) {
         refuse_output(f, line, len);
         return;
     }
-    if (!pattern_match(f->reading->pattern, line, &metric.value))
-        return;
-    metric.sequence = f->t->matches++;
-    metric.json = text;
-    metric.len = number_format(metric.value, text);
-    take_metric(f->reading, f->t, &metric);
+    if (f->t->found == NULL)
+        f->t->found = calloc(1, sizeof *f->t->found);
+    buf_init(&json, PAYLOAD_MAX);
+    if (f->t->found != NULL && patterns_take(f->reading->patterns, f->t->found,
+                                             line, &json, &metric.value)) {
+        metric.sequence = f->t->matches++;
+        metric.json = buf_text(&json);
+        metric.len = json.len;
+        take_metric(f->reading, f->t, &metric);
+    }
+    buf_fini(&json);
 }
 
 /* Whether there may be more in NNI's file. */
@@ -317,7 +336,7 @@ reading_feed(struct reading *r, struct trial *t)
     if (t->report.fd >= 0)
         more |= tail_read(&t->report, r->delivery->ops->portion, take_report,
                           &f, &err);
-    if (t->out.fd >= 0 && r->pattern != NULL)
+    if (t->out.fd >= 0 && r->patterns != NULL)
         more |= tail_read(&t->out, r->delivery->ops->portion, take_output, &f,
                           &err);
     if (more < 0)
@@ -339,7 +358,7 @@ reading_drain(struct reading *r, struct trial *t)
         return false;
     }
     find_files(r, t);
-    outputs = t->out.fd >= 0 && r->pattern != NULL;
+    outputs = t->out.fd >= 0 && r->patterns != NULL;
     if (t->report.fd >= 0)
         report = tail_drain(&t->report, r->delivery->ops->portion, take_report,
                             &f, &err);
@@ -498,7 +517,7 @@ struct metrics_count
 reading_count(const struct reading *r, const struct trial *t)
 {
     return (struct metrics_count){
-        r->pattern != NULL ? t->matches : t->metrics.intermediates,
+        r->patterns != NULL ? t->matches : t->metrics.intermediates,
         t->metrics.finals,
     };
 }
@@ -529,13 +548,13 @@ reading_take_metric(struct reading *r, struct trial *t,
 
     if (metric->final) {
         if (!t->final.given) /* as for the tuner, the first one counts */
-            t->final = (struct reported){true, metric->value};
+            reported_set(&t->final, metric->value, metric->json, metric->len);
     } else {
-        t->latest = (struct reported){true, metric->value};
+        reported_set(&t->latest, metric->value, metric->json, metric->len);
         recent_add(&t->recent, metric->value);
         t->sent++;
         if (trial_reaches(t, metric->sequence)) {
-            t->reached = (struct reported){true, metric->value};
+            reported_copy(&t->reached, &t->latest);
             t->reached_at = metric->sequence;
         }
     }
@@ -549,17 +568,24 @@ reading_take_metric(struct reading *r, struct trial *t,
 }
 
 static struct metric_line
-final_metric(const struct trial *t, double value, char text[NUMBER_TEXT_MAX])
+final_metric(const struct trial *t, const struct reported *value,
+             char text[NUMBER_TEXT_MAX])
 {
-    return (struct metric_line){.final = true,
-                                .sequence = t->metrics.finals,
-                                .json = text,
-                                .len = number_format(value, text),
-                                .value = value};
+    struct metric_line m = {.final = true,
+                            .sequence = t->metrics.finals,
+                            .json = text,
+                            .len = number_format(value->value, text),
+                            .value = value->value};
+
+    if (value->json != NULL) {
+        m.json = value->json;
+        m.len = strlen(m.json);
+    }
+    return m;
 }
 
 void
-reading_tell(struct reading *r, struct trial *t, double value)
+reading_tell(struct reading *r, struct trial *t, const struct reported *value)
 {
     char text[NUMBER_TEXT_MAX];
     const struct metric_line metric = final_metric(t, value, text);
@@ -567,38 +593,46 @@ reading_tell(struct reading *r, struct trial *t, double value)
     send_metric(r, t, &metric);
 }
 
+/* Makes an intermediate result the final one, unless it lacks what that has to
+ * have. */
+static void
+make_final(struct reading *r, struct trial *t, const struct reported *value)
+{
+    char text[NUMBER_TEXT_MAX];
+    struct metric_line metric = final_metric(t, value, text);
+    struct err err = {0};
+
+    if (r->x->objectives != NULL &&
+        metrics_whole(r->x->objectives, metric.json, metric.len, &metric.value,
+                      &err) != 0)
+        note_lack(t, err.text);
+    else
+        reading_take_metric(r, t, &metric);
+}
+
 void
 reading_finish(struct reading *r, struct trial *t)
 {
-    struct metric_line metric;
-    char text[NUMBER_TEXT_MAX];
-
     if (t->final.given || t->past.told.finals > 0 ||
         (!t->latest.given && !t->earlier.given))
         return;
-    metric = final_metric(t,
-                          t->reached.given  ? t->reached.value
-                          : t->latest.given ? t->latest.value
-                                            : t->earlier.value,
-                          text);
-    reading_take_metric(r, t, &metric);
+    make_final(r, t,
+               t->reached.given  ? &t->reached
+               : t->latest.given ? &t->latest
+                                 : &t->earlier);
 }
 
 void
 reading_promote(struct reading *r, struct trial *t,
                 const struct outcome *outcome)
 {
-    struct metric_line metric;
-    char text[NUMBER_TEXT_MAX];
-
     if (t->stop == STOP_FINISH)
         reading_finish(r, t);
     if (!r->x->last_is_final || t->final.given || !t->latest.given ||
         t->stop != STOP_NOT || outcome->kind != OUTCOME_EXITED ||
         outcome->number != 0)
         return;
-    metric = final_metric(t, t->latest.value, text);
-    reading_take_metric(r, t, &metric);
+    make_final(r, t, &t->latest);
 }
 
 /* ---- trials that have more to be read ---- */

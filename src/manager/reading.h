@@ -19,16 +19,17 @@ struct experiment;
 struct live;
 struct metric_line;
 struct outcome;
-struct pattern;
+struct patterns;
 struct progress;
 struct publish;
+struct reported;
 struct stopping;
 struct trial;
 struct trial_needs;
 
 struct reading {
     const struct experiment *x;
-    struct pattern *pattern; /* of intermediate results in stdout; NULL: none */
+    struct patterns *patterns; /* of intermediate results in stdout; NULL */
     struct live *live;
     struct delivery *delivery;
     struct exchange *exchange;
@@ -78,7 +79,8 @@ struct metrics_count reading_count(const struct reading *r,
                                    const struct trial *t);
 
 /* Sends as its final result what it did not report. */
-void reading_tell(struct reading *r, struct trial *t, double value);
+void reading_tell(struct reading *r, struct trial *t,
+                  const struct reported *value);
 
 /* It was told to finish: its latest value, or that which reached its budget, is
  * its final one, unless it has one. */

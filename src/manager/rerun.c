@@ -166,8 +166,10 @@ has(const char *folder, const char *name)
 #define VALUE_MAX ((size_t)64 << 20)
 
 struct reports {
-    const struct pattern *pattern; /* NULL: none */
+    const struct patterns *pattern; /* NULL: none */
+    const struct objectives *of;    /* NULL: results are one number */
     struct metrics metrics;
+    struct pattern_values found;
     struct rerun_outcome *out;
     struct trial_needs needs;
     int watch_fd; /* readable when there is more to look at; -1: not open */
@@ -197,7 +199,7 @@ take_line(void *ctx, const char *line, size_t len, bool too_long)
     struct metric_line metric;
     struct reports *r = ctx;
 
-    if (metrics_line(&r->metrics, line, len, too_long, &metric, NULL) ==
+    if (metrics_line(&r->metrics, r->of, line, len, too_long, &metric, NULL) ==
             METRICS_METRIC &&
         (metric.final || r->pattern == NULL))
         take_metric(r, &metric);
@@ -212,7 +214,7 @@ take_record(void *ctx, const char *json, size_t len, int64_t at)
 
     (void)at;
     buf_init(&value, VALUE_MAX);
-    if (metrics_nni(&r->metrics, json, len, &value, &metric, NULL) ==
+    if (metrics_nni(&r->metrics, r->of, json, len, &value, &metric, NULL) ==
             METRICS_METRIC &&
         (metric.final || r->pattern == NULL))
         take_metric(r, &metric);
@@ -224,11 +226,17 @@ take_output(void *ctx, const char *line, size_t len, bool too_long)
 {
     struct metric_line metric = {0};
     struct reports *r = ctx;
+    struct buf json;
 
     (void)too_long;
+    buf_init(&json, VALUE_MAX);
     if (memchr(line, '\0', len) == NULL &&
-        pattern_match(r->pattern, line, &metric.value))
+        patterns_take(r->pattern, &r->found, line, &json, &metric.value)) {
+        metric.json = buf_text(&json);
+        metric.len = json.len;
         take_metric(r, &metric);
+    }
+    buf_fini(&json);
 }
 
 static void
@@ -435,13 +443,14 @@ is_good(const struct outcome *o)
 }
 
 static int
-run(struct rerun *r, const struct pattern *pattern, struct rerun_outcome *out,
+run(struct rerun *r, const struct patterns *pattern, struct rerun_outcome *out,
     struct err *err)
 {
     int rc = launch_open(&r->launch, runner_kind(PLATFORM_local), r->x, err);
 
     r->reports = (struct reports){
         .pattern = pattern,
+        .of = r->x->objectives,
         .out = out,
         .needs = {.output = pattern != NULL,
                   .unwaited = true, /* whoever waits for an answer goes on */
@@ -471,20 +480,19 @@ rerun_trial(const struct experiment *x, const char *from, const char *to,
             struct rerun_outcome *out, struct err *err)
 {
     struct rerun r = {.x = x, .from = from, .to = to};
-    struct pattern *pattern = NULL;
+    struct patterns *pattern = NULL;
     int rc = -1;
 
     *out = (struct rerun_outcome){0};
     r.signals = stop_signals_open(err);
     if (r.signals >= 0 &&
-        (x->metrics_pattern == NULL ||
-         (pattern = pattern_new(x->metrics_pattern, err)) != NULL) &&
+        (x->n_patterns == 0 || (pattern = patterns_new(x, err)) != NULL) &&
         check_command(&r, err) == 0)
         r.trial = read_trial(from, to, err);
     if (r.trial != NULL)
         rc = run(&r, pattern, out, err);
     trial_free(r.trial);
-    pattern_free(pattern);
+    patterns_free(pattern);
     if (r.signals >= 0)
         close(r.signals);
     return rc;

@@ -152,8 +152,9 @@ tell_recorded(struct manager *m, struct trial *t, const struct result *result)
         return;
     tell_started(m, t); /* or it is not known whose it is, should we die now */
     t->past.start_told = true;
-    t->final = (struct reported){true, result->value};
-    reading_tell(&m->reading, t, result->value);
+    reported_set(&t->final, result->value, result->values,
+                 strlen(result->values));
+    reading_tell(&m->reading, t, &t->final);
 }
 
 /* Nobody knows whose the folders of its attempts are, the newest and those

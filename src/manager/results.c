@@ -58,6 +58,8 @@ static const struct member {
     MEMBER("seed", COUNT, seed, NOWHERE),
     MEMBER("status", TEXT, status, NOWHERE),
     MEMBER("value", NUMBER, value, KNOWN(has_value)),
+    MEMBER("values", JSON, values, NOWHERE),
+    MEMBER("violation", NUMBER, violation, KNOWN(has_violation)),
     MEMBER("latest", NUMBER, latest, KNOWN(has_latest)),
     MEMBER("duration_s", NUMBER, duration_s, NOWHERE),
     MEMBER("prepare_s", NUMBER, prepare_s, KNOWN(has_prepare)),
@@ -228,6 +230,7 @@ read_line(const char *line, size_t len, char *texts, struct result *out)
                            .ended_by = "",
                            .place = "",
                            .parameter_id = "null",
+                           .values = "null",
                            .parameters = "null",
                            .from = "",
                            .from_how = ""};

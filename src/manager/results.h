@@ -25,7 +25,12 @@ struct result {
     const char *parameter_id, *parameters; /* JSON text */
     uint64_t seed;                         /* the trial's TUNEPIPE_SEED */
     bool has_value, has_latest;
-    double value;      /* the final result */
+    double value; /* the final result; of several values the first objective's
+                   */
+    const char *values; /* JSON: numbers by name that were reported beside it,
+                           or, where there are objectives, all; "null": none */
+    bool has_violation;
+    double violation;  /* how far it is beyond the limits on results */
     double latest;     /* the last intermediate one */
     double duration_s; /* of its last attempt; 0: its run never began */
     bool has_prepare;

@@ -9,6 +9,7 @@
 #include "log/record.h"
 #include "manager/results.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ logged_trial_free(struct logged_trial *t)
     free(t->parameter_id);
     free(t->record);
     free(t->event);
+    reported_clear(&t->latest);
+    reported_clear(&t->final);
     free(t);
 }
 
@@ -145,7 +148,7 @@ add_start(struct resume_log *log, const struct history_fact *f)
     if (f->attempt.number > t->attempt) {
         t->attempt = f->attempt.number;
         t->sent = (struct metrics_count){0};
-        t->has_final = false;
+        reported_clear(&t->final);
     }
     if (f->attempt.number == 0)
         log->last_sent.asked = true;
@@ -177,22 +180,31 @@ count_metric(struct metrics_count *c, const struct history_metric *m)
         *n = m->sequence + 1;
 }
 
+/* Of several values the number is read where their names are known. */
+static void
+keep_value(struct reported *r, const struct history_fact *f)
+{
+    bool has_number = f->metric.n_values > 0;
+    char *said = history_said(f);
+
+    if (has_number || (said != NULL && said[0] == '{'))
+        reported_set(r, has_number ? f->metric.values[0].value : (double)NAN,
+                     said != NULL ? said : "", said != NULL ? strlen(said) : 0);
+    free(said);
+}
+
 static void
 add_metric(struct resume_log *log, const struct history_fact *f)
 {
     struct logged_trial *t = map_get(&log->by_id, f->job, strlen(f->job));
     const struct history_metric *m = &f->metric;
 
-    if (t != NULL && f->trial != NULL) {
-        t->has_latest = f->trial->has_latest;
-        t->latest = f->trial->latest;
-    }
+    if (t != NULL && m->standing == HISTORY_COUNTS && !m->final)
+        keep_value(&t->latest, f);
     if (t != NULL && t->attempt == m->attempt) {
         count_metric(&t->sent, m);
-        if (f->trial != NULL) {
-            t->has_final = f->trial->has_final;
-            t->final = f->trial->final;
-        }
+        if (m->standing == HISTORY_COUNTS && m->final && !t->final.given)
+            keep_value(&t->final, f);
     }
     if (t != NULL)
         count_metric(&t->all, m);

@@ -8,6 +8,7 @@
 #include "core/idset.h"
 #include "core/map.h"
 #include "manager/metrics.h"
+#include "manager/trial.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,13 +32,11 @@ struct logged_trial {
     struct metrics_count sent; /* metrics of that attempt, from the first on */
     struct metrics_count all; /* metrics of all attempts: in lock step these are
                                  one attempt to the dispatcher */
-    bool has_latest;
-    double latest; /* the last intermediate metric that is a number */
-    bool has_final;
-    double final;     /* the first final metric of that attempt that is a
-                         number */
-    char *event;      /* of its EN; NULL: none */
-    bool released;    /* the tuner needs its checkpoints no more */
+    struct reported latest;   /* the last intermediate metric with a number */
+    struct reported final;    /* the first final metric of that attempt with one
+                               */
+    char *event;              /* of its EN; NULL: none */
+    bool released;            /* the tuner needs its checkpoints no more */
     bool interrupted; /* its last attempt was, and had sent all it reported */
     struct logged_trial *previous, *next;
 };

@@ -286,7 +286,7 @@ record_stop(struct running *r, struct trial *t, enum trial_stop stop)
     t->stop = stop;
     t->counted = count_before(r, t);
     if (trial_stops_well(t) && t->reached.given)
-        t->latest = t->reached;
+        reported_copy(&t->latest, &t->reached);
     len = snprintf(line, sizeof line, "%s %llu %llu\n", trial_stop_name(stop),
                    (unsigned long long)t->counted.intermediates,
                    (unsigned long long)t->counted.finals);
@@ -333,7 +333,7 @@ settle(struct running *r, struct trial *t, enum trial_stop stop)
     if (stop == STOP_FINISH)
         reading_finish(r->reading, t);
     if (!t->latest.given)
-        t->latest = t->earlier;
+        reported_copy(&t->latest, &t->earlier);
     live_enter(r->live, t, trial_judge(t, &t->outcome));
     attempts_conclude(r->attempts, t);
 }

@@ -142,6 +142,38 @@ trial_close(struct trial *t)
     t->folder = NULL;
 }
 
+/* ---- values ---- */
+
+void
+reported_clear(struct reported *r)
+{
+    free(r->json);
+    *r = (struct reported){0};
+}
+
+/* A report whose text finds no memory counts by its number alone. */
+void
+reported_set(struct reported *r, double value, const char *json, size_t len)
+{
+    bool is_object = len > 0 && json[0] == '{';
+    char *own = is_object ? strndup(json, len) : NULL;
+
+    reported_clear(r);
+    *r = (struct reported){true, value, own};
+}
+
+void
+reported_copy(struct reported *to, const struct reported *from)
+{
+    const char *json = from->json != NULL ? from->json : "";
+    struct reported copy = {0};
+
+    if (from->given)
+        reported_set(&copy, from->value, json, strlen(json));
+    reported_clear(to);
+    *to = copy;
+}
+
 void
 trial_free(struct trial *t)
 {
@@ -149,6 +181,12 @@ trial_free(struct trial *t)
         return;
     trial_close(t);
     unsent_clear(&t->unsent);
+    reported_clear(&t->latest);
+    reported_clear(&t->final);
+    reported_clear(&t->earlier);
+    reported_clear(&t->reached);
+    free(t->found);
+    free(t->lacks);
     free(t->record);
     free(t->parameter_id);
     free(t->parameters);
@@ -301,9 +339,12 @@ judge_exited(struct trial *t, const struct outcome *outcome)
     }
     if (t->final.given)
         return TRIAL_SUCCEEDED;
-    snprintf(t->why, sizeof t->why, "%s",
-             t->complaints & REFUSED_A_FINAL ? TRIAL_FINAL_REFUSED
-                                             : TRIAL_NO_FINAL);
+    if (t->lacks != NULL)
+        snprintf(t->why, sizeof t->why, TRIAL_FINAL_LACKS "%.480s", t->lacks);
+    else
+        snprintf(t->why, sizeof t->why, "%s",
+                 t->complaints & REFUSED_A_FINAL ? TRIAL_FINAL_REFUSED
+                                                 : TRIAL_NO_FINAL);
     return TRIAL_FAILED;
 }
 
@@ -390,8 +431,11 @@ judge_finished(struct trial *t)
     t->why[0] = '\0';
     if (t->final.given)
         return TRIAL_SUCCEEDED;
-    snprintf(t->why, sizeof t->why,
-             "told to finish before it had reported anything");
+    if (t->lacks != NULL)
+        snprintf(t->why, sizeof t->why, TRIAL_FINAL_LACKS "%.480s", t->lacks);
+    else
+        snprintf(t->why, sizeof t->why,
+                 "told to finish before it had reported anything");
     return TRIAL_FAILED;
 }
 

@@ -75,6 +75,7 @@ enum trial_due {
 };
 
 #define TRIAL_NO_FINAL "no final metric" /* why, when it exited with 0 */
+#define TRIAL_FINAL_LACKS "the final metric has " /* why, what it lacks */
 #define TRIAL_FINAL_REFUSED TRIAL_NO_FINAL ": what it reported was refused"
 
 /* What an earlier manager has left of a trial; all zero: nothing. */
@@ -91,11 +92,19 @@ struct trial_past {
                                   step also from an earlier attempt */
 };
 
-/* A value that there may be. */
+/* A value that there may be.  Of a report that is an object `value` is NaN
+ * where it has no number of the first objective's. */
 struct reported {
     bool given;
     double value;
+    char *json; /* the object; NULL: a number alone */
 };
+
+/* Takes the place of what was there; json, which is copied, may be a number. */
+void reported_set(struct reported *r, double value, const char *json,
+                  size_t len);
+void reported_copy(struct reported *to, const struct reported *from);
+void reported_clear(struct reported *r);
 
 /* Of what something bad was told, once: bits. */
 enum trial_complaint {
@@ -144,21 +153,24 @@ struct trial {
     struct unanswered unanswered; /* reports that wait for an answer */
     struct unsent unsent;         /* in lock step: what has not had its turn */
     struct metrics metrics;
-    uint64_t matches; /* values taken from stdout */
-    uint64_t sent;    /* intermediate results that the dispatcher was told */
+    uint64_t matches;             /* results taken from stdout */
+    struct pattern_values *found; /* what it has told of the next one; NULL */
+    uint64_t sent; /* intermediate results that the dispatcher was told */
     struct reported latest, final; /* that were told */
-    bool done;            /* it said so: it is ended, and has succeeded */
-    struct reported read; /* the last intermediate one, perhaps not told yet */
-    uint64_t restore;     /* the checkpoint it was given; 0: none */
-    uint64_t step;        /* intermediate results before that was saved */
+    bool done;               /* it said so: it is ended, and has succeeded */
+    struct reported read;    /* the last intermediate one, perhaps not told yet,
+                                without its object */
+    uint64_t restore;        /* the checkpoint it was given; 0: none */
+    uint64_t step;           /* intermediate results before that was saved */
     struct reported earlier; /* the last one of an earlier attempt */
     struct reported reached; /* the one that reached its budget, */
     uint64_t reached_at;     /* and its position */
     int64_t stamped_ns;      /* when the last report was read; 0: not known */
     unsigned complaints;     /* enum trial_complaint */
     struct recent recent;    /* of the intermediate ones */
-    char why[512];           /* for a failure, or a result that is no finite
-                                number: one line */
+    char *lacks;   /* what a final result lacks that was reported; NULL */
+    char why[512]; /* for a failure, or a result that is no finite
+                      number: one line */
 
     struct trial_past past;
 

@@ -82,7 +82,9 @@
  * processes, SIGKILL after the grace.
  *
  * JSON is, on that one line, a number or an object with a numeric member
- * "default"; beyond JSON the words NaN, Infinity and -Infinity are numbers.
+ * "default", or, where the experiment has objectives, an object with numbers by
+ * name, all that TUNEPIPE_OBJECTIVES names in a final result; beyond JSON the
+ * words NaN, Infinity and -Infinity are numbers.
  * The file need not exist until the first report (who creates it: 0600).
  *
  * What lies behind the last LF is not there yet: it is read again when more
@@ -383,6 +385,9 @@
 #define TRIAL_ENV_EXPERIMENT_DIR "TUNEPIPE_EXPERIMENT_DIR" /* absolute */
 #define TRIAL_ENV_SEED "TUNEPIPE_SEED" /* decimal uint64, one per trial */
 #define TRIAL_ENV_DIRECTION "TUNEPIPE_DIRECTION" /* "minimize", "maximize" */
+/* The names of the values that a final result has to have, a line each; absent:
+ * it is one number, or an object with it as "default". */
+#define TRIAL_ENV_OBJECTIVES "TUNEPIPE_OBJECTIVES"
 /* "1": every intermediate report waits for its answer (--deterministic). */
 #define TRIAL_ENV_LOCKSTEP "TUNEPIPE_LOCKSTEP"
 

@@ -20,7 +20,7 @@
 #define DEPTH_MAX 64
 #define SHOWN 60 /* bytes of a bad value in an error text */
 
-static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+static const char *const not_finite[] = {"NaN", "Infinity", "-Infinity"};
 
 /* Whether a text is a number by JSON's grammar, which is stricter than
  * number_parse(): no sign +, no leading or trailing point, no leading zeros. */
@@ -30,8 +30,9 @@ is_number(const char *text, size_t len)
     size_t sign = len > 0 && text[0] == '-', i = sign;
     double value;
 
-    for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++)
-        if (strlen(words[w]) == len && memcmp(words[w], text, len) == 0)
+    for (size_t w = 0; w < sizeof(not_finite) / sizeof(not_finite[0]); w++)
+        if (strlen(not_finite[w]) == len &&
+            memcmp(not_finite[w], text, len) == 0)
             return true;
     while (i < len && text[i] >= '0' && text[i] <= '9')
         i++;
@@ -56,16 +57,21 @@ skip_string(const char *at)
     return at + 1;
 }
 
-/* Whether the member that begins at `at` is "default"; *value is where its
- * value begins. */
+/* Whether the member that begins at `at` has this name, as it is or with its
+ * quotes and backslashes escaped; *value is where its value begins. */
 static bool
-is_default(const char *at, const char **value)
+is_member(const char *at, const char *name, size_t len, const char **value)
 {
-    static const char key[] = "\"default\"";
-
-    if (strncmp(at, key, sizeof(key) - 1) != 0)
+    if (*at++ != '"')
         return false;
-    at += sizeof(key) - 1;
+    for (size_t i = 0; i < len; i++, at++) {
+        if (*at == '\\')
+            at++;
+        if (*at != name[i])
+            return false;
+    }
+    if (*at++ != '"')
+        return false;
     at += strspn(at, SPACE);
     if (*at != ':')
         return false;
@@ -74,23 +80,38 @@ is_default(const char *at, const char **value)
     return true;
 }
 
+#define NAMES_MAX 24 /* OBJECTIVES_VALUES_MAX */
+
+/* Values that are looked for in a report. */
 struct scan {
     char open[DEPTH_MAX]; /* the bracket that closes each level */
     int depth;
-    const char *value; /* of the outermost "default", or NULL */
+    size_t n;
+    const char *names[NAMES_MAX]; /* not NUL-terminated, */
+    size_t lens[NAMES_MAX];
+    const char *values[NAMES_MAX]; /* of the outermost members, or NULL */
 };
+
+/* Notes the member that begins at `at`, if it is one that is looked for. */
+static void
+note_member(struct scan *s, const char *at)
+{
+    const char *value;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (is_member(at, s->names[i], s->lens[i], &value))
+            s->values[i] = value;
+}
 
 /* Steps over one token at `at`; returns the byte behind it, NULL when brackets
  * or strings do not fit together. */
 static const char *
 step(struct scan *s, const char *at)
 {
-    const char *value;
-
     switch (*at) {
     case '"':
-        if (s->depth == 1 && s->open[0] == '}' && is_default(at, &value))
-            s->value = value;
+        if (s->depth == 1 && s->open[0] == '}')
+            note_member(s, at);
         return skip_string(at);
     case '{':
     case '[':
@@ -108,11 +129,72 @@ step(struct scan *s, const char *at)
     }
 }
 
+/* The names that are looked for; false: it is "default". */
+static bool
+find_names(struct scan *s)
+{
+    const char *names = getenv(TRIAL_ENV_OBJECTIVES);
+
+    s->n = 1;
+    s->names[0] = "default";
+    s->lens[0] = strlen("default");
+    if (names == NULL || *names == '\0')
+        return false;
+    for (s->n = 0; s->n < NAMES_MAX && *names != '\0'; s->n++) {
+        s->names[s->n] = names;
+        s->lens[s->n] = strcspn(names, "\n");
+        names += s->lens[s->n];
+        names += *names == '\n';
+    }
+    return true;
+}
+
 static int
-check_object(const char *text, size_t len, struct err *err)
+refuse_lack(const char *text, const struct scan *s, size_t i, bool named,
+            struct err *err)
+{
+    if (!named)
+        return err_set(err, ERR_INPUT,
+                       "metric '%.*s' has no member \"default\": expected "
+                       "{\"default\": NUMBER, ...}",
+                       SHOWN, text);
+    return err_set(err, ERR_INPUT,
+                   "metric '%.*s' has no value '%.*s': expected one for each "
+                   "objective of the experiment",
+                   SHOWN, text, (int)s->lens[i], s->names[i]);
+}
+
+static int
+check_members(const char *text, const struct scan *s, bool named, bool all,
+              struct err *err)
+{
+    size_t found = 0, missing = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const char *value = s->values[i];
+
+        if (value == NULL) {
+            missing = found == i ? i : missing;
+            continue;
+        }
+        if (!is_number(value, strcspn(value, SPACE ",}")))
+            return err_set(err, ERR_INPUT,
+                           "metric '%.*s': the %s \"%.*s\" is no number", SHOWN,
+                           text, named ? "value" : "member", (int)s->lens[i],
+                           s->names[i]);
+        found++;
+    }
+    return found == s->n || (found > 0 && !all)
+               ? 0
+               : refuse_lack(text, s, missing, named, err);
+}
+
+static int
+check_object(const char *text, size_t len, bool final, struct err *err)
 {
     struct scan s = {.depth = 0};
     const char *at = text, *end = text + len;
+    bool named = find_names(&s);
 
     do
         at = step(&s, at);
@@ -122,16 +204,7 @@ check_object(const char *text, size_t len, struct err *err)
                        "metric '%.*s' is no JSON object: its brackets or "
                        "quotes do not fit together",
                        SHOWN, text);
-    if (s.value == NULL)
-        return err_set(err, ERR_INPUT,
-                       "metric '%.*s' has no member \"default\": expected "
-                       "{\"default\": NUMBER, ...}",
-                       SHOWN, text);
-    if (!is_number(s.value, strcspn(s.value, SPACE ",}")))
-        return err_set(err, ERR_INPUT,
-                       "metric '%.*s': the member \"default\" is no number",
-                       SHOWN, text);
-    return 0;
+    return check_members(text, &s, named, final, err);
 }
 
 /* Drops white space at both ends; *len is the length of what is left. */
@@ -145,20 +218,116 @@ trim(const char *json, size_t *len)
     return json;
 }
 
+/* Whether a number alone can be the result. */
+static int
+check_lone(const char *text, struct err *err)
+{
+    struct scan s = {.depth = 0};
+
+    if (!find_names(&s))
+        return 0;
+    for (size_t i = 0; i < s.n; i++)
+        if (s.lens[i] != strlen("default") ||
+            strncmp(s.names[i], "default", s.lens[i]) != 0)
+            return refuse_lack(text, &s, i, true, err);
+    return 0;
+}
+
 int
-report_check(const char *json, struct err *err)
+report_check(const char *json, enum report_type type, struct err *err)
 {
     size_t len;
 
     json = trim(json, &len);
     if (len > 0 && json[0] == '{')
-        return check_object(json, len, err);
+        return check_object(json, len, type != REPORT_INTERMEDIATE, err);
     if (is_number(json, len))
-        return 0;
+        return check_lone(json, err);
     return err_set(err, ERR_INPUT,
                    "metric '%.*s': expected a number or {\"default\": NUMBER, "
                    "...}",
                    SHOWN, json);
+}
+
+/* ---- values as words ---- */
+
+/* Appends a name as a JSON text. */
+static void
+add_name(struct buf *out, const char *name, size_t len)
+{
+    buf_add_char(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        if (name[i] == '"' || name[i] == '\\')
+            buf_add_char(out, '\\');
+        buf_add_char(out, (unsigned char)name[i] < ' ' ? ' ' : name[i]);
+    }
+    buf_add_text(out, "\": ");
+}
+
+static int
+add_word(struct buf *out, const char *word, struct err *err)
+{
+    const char *equals = strchr(word, '='), *number;
+    size_t len;
+
+    number = trim(equals != NULL ? equals + 1 : word, &len);
+    if (equals == word || !is_number(number, len))
+        return err_set(err, ERR_INPUT,
+                       "'%.*s': expected NAME=NUMBER, or a number", SHOWN,
+                       word);
+    if (out->len > 1)
+        buf_add_text(out, ", ");
+    if (equals != NULL)
+        add_name(out, word, (size_t)(equals - word));
+    else
+        add_name(out, "default", strlen("default"));
+    buf_add(out, number, len);
+    return 0;
+}
+
+/* Whether a word before this one names the same value. */
+static bool
+is_twice(const char *const *words, size_t i)
+{
+    size_t len = strcspn(words[i], "=");
+    bool named = words[i][len] == '=';
+
+    for (size_t k = 0; k < i; k++) {
+        size_t other = strcspn(words[k], "=");
+
+        if (named ? other == len && words[k][other] == '=' &&
+                        strncmp(words[i], words[k], len) == 0
+                  : words[k][other] == '\0')
+            return true;
+    }
+    return false;
+}
+
+char *
+report_value(const char *const *words, size_t n, struct err *err)
+{
+    struct buf out;
+    char *json = NULL;
+    int rc = 0;
+
+    if (n == 1 && (words[0][0] == '{' || strchr(words[0], '=') == NULL)) {
+        json = strdup(words[0]);
+        if (json == NULL)
+            err_set(err, ERR_MEMORY, "out of memory");
+        return json;
+    }
+    buf_init(&out, TRIAL_METRIC_MAX);
+    buf_add_char(&out, '{');
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = is_twice(words, i)
+                 ? err_set(err, ERR_INPUT, "'%.*s': the value is there twice",
+                           SHOWN, words[i])
+                 : add_word(&out, words[i], err);
+    buf_add_char(&out, '}');
+    if (rc == 0 && buf_check(&out, "metric", err) == 0)
+        json = buf_take(&out);
+    buf_fini(&out);
+    return json;
 }
 
 static int
@@ -252,7 +421,7 @@ report(const char *folder, enum report_type type, const char *json,
     struct buf line;
     int status = -1;
 
-    if (report_check(json, err) != 0) {
+    if (report_check(json, type, err) != 0) {
         if (type != REPORT_INTERMEDIATE)
             append_text(folder, TRIAL_METRIC_REFUSED, NULL);
         return -1;

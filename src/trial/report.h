@@ -5,6 +5,7 @@
 #define TRIAL_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct err;
 
@@ -12,9 +13,16 @@ struct err;
 enum report_type { REPORT_INTERMEDIATE, REPORT_FINAL, REPORT_DONE };
 
 /* Whether `json` is a number (NaN, Infinity and -Infinity included) or looks
- * like an object with one numeric member "default".  The object is followed
- * only as far as that takes: the manager parses it for good. */
-int report_check(const char *json, struct err *err);
+ * like an object with one numeric member "default"; where TUNEPIPE_OBJECTIVES
+ * names values, like an object with one of them, or, of a final result, with
+ * all.  The object is followed only as far as that takes: the manager parses it
+ * for good. */
+int report_check(const char *json, enum report_type type, struct err *err);
+
+/* Makes the JSON of a report, to be freed, from one value as report_check()
+ * takes it, or from several: NAME=NUMBER, and a number alone, which is
+ * "default".  NULL: err says what is wrong. */
+char *report_value(const char *const *words, size_t n, struct err *err);
 
 /* Checks, then appends the line to FOLDER/metrics with one write; line ends in
  * `json` become spaces.  On failure nothing was reported, unless the error

@@ -59,7 +59,7 @@ take(void *ctx, const char *line, size_t len, bool too_long)
     if (!too_long) /* how much of it is there is not promised */
         buf_add(&l->seen, line, len);
     buf_add_char(&l->seen, too_long ? '!' : '\n');
-    if (metrics_line(&l->metrics, line, len, too_long, &m, &err) ==
+    if (metrics_line(&l->metrics, NULL, line, len, too_long, &m, &err) ==
         METRICS_METRIC)
         check_payload(&m);
     pattern_match(pattern, line, &value);

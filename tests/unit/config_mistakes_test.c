@@ -177,6 +177,61 @@ static const struct {
      ":1: metrics.pattern: 'x' has no group: put ( ) around the number"},
     {"metrics: {final: best}",
      ":1: metrics.final: expected one of last, none, got 'best'"},
+    {"metrics: {pattern: {loss: '=(.*)'}}",
+     ":1: metrics.pattern: has no pattern for the value 'default'"},
+    {"metrics: {pattern: {default: 'x'}}",
+     ":1: metrics.pattern.default: 'x' has no group: put ( ) around the "
+     "number"},
+    {"metrics: {pattern: ['(x)']}",
+     ":1: metrics.pattern: expected a text, or a map from names of values to "
+     "texts, got a list"},
+    {"objectives: accuracy", ":1: objectives: '\"accuracy\"', expected a list"},
+    {"objectives:\n- {name: a, direction: maximize}\n- {name: b}",
+     ":3: objectives[1]: no 'direction', expected 'minimize' or 'maximize'"},
+    {"objectives:\n- name: a\n  direction: minimise",
+     ":3: objectives[0].direction: '\"minimise\"', expected one of 'minimize' "
+     "and 'maximize' (did you mean 'minimize'?)"},
+    {"objectives:\n- name: a\n  direction: minimize\n  gaol: 3",
+     ":2: objectives[0]: unknown key 'gaol', expected one of 'name', "
+     "'direction', 'reference' and 'goal' (did you mean 'goal'?)"},
+    {"objectives: [{name: a, direction: minimize}]\ndirection: minimize",
+     ":2: direction: each of the objectives has a direction: leave this one "
+     "out"},
+    {"objectives: [{name: a, direction: minimize}]\nassessor: {name: "
+     "medianstop, classArgs: {optimize_mode: minimize}}",
+     ":2: assessor.classArgs.optimize_mode: each of the objectives has a "
+     "direction: leave this one out"},
+    {"assessor: {name: medianstop, classArgs: {optimize_mode: [minimize, "
+     "maximize]}}",
+     ":1: assessor.classArgs.optimize_mode: expected maximize or minimize, got "
+     "a list: several results and their directions are named by the key "
+     "`objectives`"},
+    {"assessor: {name: medianstop, objective: a}",
+     ":1: assessor.objective: needs `objectives`, of which it names one"},
+    {"objectives: [{name: accuracy, direction: maximize}]\n"
+     "assessor: {name: medianstop, objective: acuracy}",
+     ":2: assessor.objective: 'acuracy' is none of the objectives (did you "
+     "mean 'accuracy'?)"},
+    {"scalarize: weights",
+     ":1: scalarize: needs `objectives`, of which it makes one value"},
+    {"objectives: [{name: a, direction: maximize}]\nscalarize: weight",
+     ":2: scalarize.method: '\"weight\"', expected one of"},
+    {"resultConstraints:\n- latency < 20",
+     ":2: resultConstraints[0]: '\"latency < 20\"', expected \"NAME <= NUMBER\" "
+     "or \"NAME >= NUMBER\""},
+    {"objectives: [{name: a, direction: maximize}, {name: b, direction: "
+     "minimize}]\nmetrics: {pattern: '=(.*)'}",
+     ":2: metrics.pattern: finds one value, and results have 2: expected a map "
+     "such as {a: 'REGEX', ...}"},
+    {"objectives: [{name: a, direction: maximize}]\nonFailure: {then: report, "
+     "value: 3}",
+     ":2: onFailure.value: expected a map with a number for each value, such "
+     "as {a: 0}"},
+    {"objectives: [{name: a, direction: maximize}]\nonFailure: {then: report, "
+     "value: {b: 3}}",
+     ":2: onFailure.value: no value 'a', reported is 'b'"},
+    {"onFailure: {then: report, value: {b: 3}}",
+     ":1: onFailure.value: expected a number: there are no `objectives`"},
     {"experimentType: nas", "expected one of hpo, got 'nas'"},
     {"experimentName: \"a\\0b\"", ":1: experimentName: must not hold a NUL"},
 };

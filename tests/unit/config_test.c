@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/config_help.h"
 
+#include "objectives/objectives.h"
+
 #include "config/overrides.h"
 #include "config/yaml.h"
 
@@ -70,7 +72,7 @@ TEST(config_reads_a_whole_experiment)
     CHECK_EQ(x->sync.when, SYNC_INTERVAL);
     CHECK_EQ(x->sync.interval_ms, 250);
     CHECK_EQ(x->grace_ms, 2000);
-    CHECK_STR(x->metrics_pattern, "acc=([0-9.]+)");
+    CHECK_STR(x->patterns[0].regex, "acc=([0-9.]+)");
     CHECK(x->last_is_final);
     CHECK_EQ(notes.count, 0);
     free(here);
@@ -525,4 +527,55 @@ TEST(overrides_are_written_and_shown)
     values[0] = values[2] = values[4] = NULL;
     CHECK_EQ(overrides_write(values, &json, &err), 0);
     CHECK(json == NULL);
+}
+
+TEST(config_reads_objectives)
+{
+    struct experiment *x =
+        read_text("searchSpace: {}\ntrialCommand: x\n"
+                  "objectives:\n"
+                  "- {name: accuracy, direction: maximize, goal: 0.95}\n"
+                  "- {name: latency_ms, direction: minimize, reference: 100}\n"
+                  "resultConstraints: [memory <= 8]\n"
+                  "scalarize: weights\n"
+                  "metrics: {pattern: {accuracy: 'a=(.*)', latency_ms: "
+                  "'l=(.*)', memory: 'm=(.*)', loss: 'o=(.*)'}}\n"
+                  "onFailure: {then: report, value: {accuracy: 0, latency_ms: "
+                  "1000, memory: 0}}\n"
+                  "tuner: {name: random}\n"
+                  "assessor: {name: medianstop, objective: accuracy}\n",
+                  EXPERIMENT_RUN);
+
+    CHECK_STR(buf_text(&problems.lines), "");
+    CHECK(x != NULL && x->objectives != NULL);
+    CHECK_EQ(x->objectives->n, 2);
+    CHECK_EQ(x->objectives->n_values, 3);
+    CHECK_STR(x->objectives_json,
+              "{\"objectives\": [{\"name\": \"accuracy\", \"direction\": "
+              "\"maximize\", \"goal\": 0.95}, {\"name\": \"latency_ms\", "
+              "\"direction\": \"minimize\", \"reference\": 100.0}], "
+              "\"resultConstraints\": [\"memory <= 8\"], \"scalarize\": "
+              "{\"method\": \"weights\"}}");
+    CHECK(!x->minimize);
+    CHECK_STR(x->mode_from, EXPERIMENT_MODE_KEY);
+    CHECK_STR(x->assessor.objective, "accuracy");
+    CHECK_EQ(x->n_patterns, 4);
+    CHECK_STR(x->patterns[3].name, "loss");
+    CHECK(x->on_failure.value == 0 && x->on_failure.values != NULL);
+    done(x);
+}
+
+TEST(config_limits_what_comes_beside_the_one_result)
+{
+    struct experiment *x =
+        read_text("searchSpace: {}\ntrialCommand: x\ndirection: minimize\n"
+                  "resultConstraints: [size <= 8]\n" GOOD_END,
+                  EXPERIMENT_RUN);
+
+    CHECK_STR(buf_text(&problems.lines), "");
+    CHECK_STR(x->objectives_json,
+              "{\"objectives\": [{\"name\": \"default\", \"direction\": "
+              "\"minimize\"}], \"resultConstraints\": [\"size <= 8\"]}");
+    CHECK(x->minimize);
+    done(x);
 }

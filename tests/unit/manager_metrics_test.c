@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "t.h"
 
+#include "config/experiment.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "manager/metrics.h"
+#include "objectives/objectives.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +15,7 @@ give(struct metrics *m, const char *line, struct metric_line *out,
      struct err *err)
 {
     err_clear(err);
-    return metrics_line(m, line, strlen(line), false, out, err);
+    return metrics_line(m, NULL, line, strlen(line), false, out, err);
 }
 
 TEST(manager_metrics_count_by_type)
@@ -78,7 +80,7 @@ TEST(manager_metrics_bad_lines_keep_their_number)
         CHECK_EQ(give(&m, cases[i].line, &line, &err), METRICS_BAD);
         CHECK_HAS(err.text, cases[i].want);
     }
-    CHECK_EQ(metrics_line(&m, "intermediate 1", 14, true, &line, &err),
+    CHECK_EQ(metrics_line(&m, NULL, "intermediate 1", 14, true, &line, &err),
              METRICS_BAD);
     CHECK_HAS(err.text, "longer than 1048576 bytes");
     CHECK_EQ(give(&m, "intermediate 5", &line, &err), METRICS_METRIC);
@@ -106,9 +108,9 @@ TEST(manager_metrics_tell_of_a_nul)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         err_clear(&err);
-        CHECK_EQ(
-            metrics_line(&m, cases[i].line, cases[i].len, false, &line, &err),
-            METRICS_BAD);
+        CHECK_EQ(metrics_line(&m, NULL, cases[i].line, cases[i].len, false,
+                              &line, &err),
+                 METRICS_BAD);
         CHECK_HAS(err.text, cases[i].want);
     }
     CHECK_EQ(give(&m, "intermediate 5", &line, &err), METRICS_METRIC);
@@ -120,7 +122,7 @@ give_nni(struct metrics *m, const char *json, struct buf *value,
          struct metric_line *out, struct err *err)
 {
     err_clear(err);
-    return metrics_nni(m, json, strlen(json), value, out, err);
+    return metrics_nni(m, NULL, json, strlen(json), value, out, err);
 }
 
 TEST(manager_metrics_of_nni_count_on_with_the_lines)
@@ -267,6 +269,96 @@ TEST(manager_pattern_knows_nan_and_refuses_nonsense)
     CHECK(pattern_new("(", &err) == NULL);
     CHECK_HAS(err.text, "'(': ");
     pattern_free(NULL);
+}
+
+static struct objectives *
+two_objectives(void)
+{
+    struct err err = {0};
+    struct objectives *of =
+        objectives_read("{\"objectives\": [{\"name\": \"acc\", \"direction\": "
+                        "\"maximize\"}, {\"name\": \"ms\", \"direction\": "
+                        "\"minimize\"}]}",
+                        &err);
+
+    CHECK_STR(err.text, "");
+    return of;
+}
+
+TEST(manager_metrics_of_several_values)
+{
+    static const struct {
+        const char *line;
+        enum metrics_word word;
+        double value;
+        const char *want;
+    } cases[] = {
+        {"intermediate {\"acc\": 0.5}", METRICS_METRIC, 0.5, ""},
+        {"intermediate {\"ms\": 12}", METRICS_METRIC, NAN, ""},
+        {"intermediate {\"loss\": 12}", METRICS_BAD, 0,
+         "line 3: no value 'acc', reported is 'loss'"},
+        {"intermediate 3", METRICS_BAD, 0, "line 4: no value 'acc'"},
+        {"final {\"acc\": 0.5, \"ms\": 3, \"loss\": 1}", METRICS_METRIC, 0.5,
+         ""},
+        {"final {\"acc\": 0.5, \"sm\": 3}", METRICS_LACKS, 0,
+         "line 6: no value 'ms', reported is 'acc' and 'sm' (did you mean "
+         "'sm'?)"},
+        {"done 0.5", METRICS_LACKS, 0, "line 7: no value 'acc'"},
+    };
+    struct objectives *of = two_objectives();
+    struct metrics m = {0};
+    struct metric_line line;
+    struct err err;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        err_clear(&err);
+        CHECK_EQ(metrics_line(&m, of, cases[i].line, strlen(cases[i].line),
+                              false, &line, &err),
+                 cases[i].word);
+        CHECK_HAS(err.text, cases[i].want);
+        if (cases[i].word == METRICS_METRIC)
+            CHECK(line.value == cases[i].value ||
+                  (isnan(line.value) && isnan(cases[i].value)));
+    }
+    objectives_free(of);
+}
+
+TEST(manager_patterns_make_one_result_of_several_lines)
+{
+    static const struct {
+        const char *line, *json; /* NULL: no result yet */
+    } cases[] = {
+        {"acc=0.5", NULL},
+        {"loss=2", NULL},
+        {"acc=0.75", NULL},
+        {"ms=12", "{\"acc\": 0.75, \"ms\": 12.0, "
+                  "\"loss\": 2.0}"},
+        {"ms=nan", NULL},
+        {"-", NULL},
+        {"acc=1 ms=inf", "{\"acc\": 1.0, \"ms\": Infinity}"},
+    };
+    struct experiment x = {.patterns = {{"acc", "acc=([0-9.]+)"},
+                                        {"ms", "ms=([^ ]+)"},
+                                        {"loss", "loss=([0-9]+)"}},
+                           .n_patterns = 3,
+                           .objectives = two_objectives()};
+    struct patterns *p = patterns_new(&x, NULL);
+    struct pattern_values values = {0};
+    struct buf json;
+    double value;
+
+    buf_init(&json, 1000);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_EQ(patterns_take(p, &values, cases[i].line, &json, &value),
+                 cases[i].json != NULL);
+        if (cases[i].json != NULL)
+            CHECK_STR(buf_text(&json), cases[i].json);
+    }
+    CHECK(value == 1);
+    CHECK(patterns_match(p, "loss=3") && !patterns_match(p, "loss="));
+    buf_fini(&json);
+    patterns_free(p);
+    objectives_free(x.objectives);
 }
 
 TEST(manager_metrics_say_who_waits)

@@ -129,8 +129,9 @@ TEST(manager_environment_of_a_trial)
 {
     struct json *doc =
         json_parse(all_kinds, strlen(all_kinds), JSON_STRICT, NULL);
-    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
-                                NULL,       1,     true,     false,   false};
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code",
+                                NULL,       NULL,  1,        true,
+                                false,      false, NULL};
     struct trial *t = trial_new(7, "", 0, "\"0-3\"", all_kinds);
     struct environment e;
 
@@ -170,8 +171,9 @@ TEST(manager_environment_of_nnis_trial_api)
         {"NNI_CODE_DIR", "/code"},     {"MULTI_PHASE", "false"},
         {"REUSE_MODE", "false"},
     };
-    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
-                                NULL,       1,     true,     false,   false};
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code",
+                                NULL,       NULL,  1,        true,
+                                false,      false, NULL};
     struct trial *t = trial_new(12, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -195,8 +197,8 @@ TEST(manager_environment_appends_to_pythonpath)
 {
     static const char *const cases[][2] = {
         {"/a:/b", "/a:/b:/py"}, {"", "/py"}, {NULL, "/py"}};
-    struct environment_of of = {"/opt/bin", "/py", "/e", "/code", NULL,
-                                NULL,       1,     true, false,   false};
+    struct environment_of of = {"/opt/bin", "/py", "/e",  "/code", NULL, NULL,
+                                1,          true,  false, false,   NULL};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -227,8 +229,9 @@ TEST(manager_environment_appends_to_pythonpath)
 
 TEST(manager_environment_finds_tunepipe_without_a_path)
 {
-    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code", NULL,
-                                NULL,       1,     true,     false,   false};
+    struct environment_of of = {"/opt/bin", "/py", "/w/e-1", "/code",
+                                NULL,       NULL,  1,        true,
+                                false,      false, NULL};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct json *doc = json_parse("{}", 2, JSON_STRICT, NULL);
     struct environment e;
@@ -245,8 +248,8 @@ TEST(manager_environment_finds_tunepipe_without_a_path)
 TEST(manager_environment_leaves_out_what_does_not_fit)
 {
     struct buf text;
-    struct environment_of of = {NULL, NULL, "/e", "/code", NULL,
-                                NULL, 1,    true, false,   false};
+    struct environment_of of = {NULL, NULL, "/e",  "/code", NULL, NULL,
+                                1,    true, false, false,   NULL};
     struct trial *t = trial_new(0, "", 0, "0", "{}");
     struct environment e;
     struct json *doc;

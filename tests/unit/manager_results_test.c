@@ -41,7 +41,7 @@ add(uint64_t number, enum trial_state state, bool has_final, double value)
 
     if (state != TRIAL_WAITING)
         t->state = state;
-    t->final = (struct reported){has_final, value};
+    t->final = (struct reported){has_final, value, NULL};
     CHECK_EQ(experiment_folder_add_result(&folder, t, "itself", 0.5, NULL), 0);
     trial_free(t);
 }

@@ -194,10 +194,10 @@ TEST(manager_past_knows_what_was_released_and_reported_last)
     add(&p, RECORD_TUNER, TR_7);
     add(&p, RECORD_IN, NT_7);
     t = find(&p, "00003");
-    CHECK(!t->has_latest);
+    CHECK(!t->latest.given);
     add(&p, RECORD_IN, ME_7("PERIODICAL", "0", "0"));
-    CHECK(t->has_latest);
-    CHECK(t->latest > 0.5 && t->latest < 1.5);
+    CHECK(t->latest.given);
+    CHECK(t->latest.value > 0.5 && t->latest.value < 1.5);
     add(&p, RECORD_TUNER,
         "DT{\"trial_job_id\": \"00003\", \"decision\": \"pause\"}");
     add(&p, RECORD_TUNER,

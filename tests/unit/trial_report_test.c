@@ -35,7 +35,7 @@ TEST(trial_report_takes_numbers_and_objects)
         struct err err;
 
         err_clear(&err);
-        if (report_check(good[i], &err) != 0)
+        if (report_check(good[i], REPORT_FINAL, &err) != 0)
             CHECK_STR(err.text, good[i]);
     }
 }
@@ -69,7 +69,7 @@ TEST(trial_report_refuses_what_is_no_metric)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct err err;
 
-        CHECK_EQ(report_check(bad[i][0], &err), -1);
+        CHECK_EQ(report_check(bad[i][0], REPORT_FINAL, &err), -1);
         CHECK_EQ(err.code, ERR_INPUT);
         CHECK_HAS(err.text, bad[i][1]);
     }
@@ -81,8 +81,77 @@ TEST(trial_report_refuses_deep_nesting)
     struct err err;
 
     memset(text + strlen(text), '[', 100);
-    CHECK_EQ(report_check(text, &err), -1);
+    CHECK_EQ(report_check(text, REPORT_FINAL, &err), -1);
     CHECK_HAS(err.text, "no JSON object");
+}
+
+/* With names of values a final result has to have all, any other one. */
+TEST(trial_report_knows_the_names_of_values)
+{
+    static const struct {
+        const char *json;
+        enum report_type type;
+        const char *want; /* NULL: it is fine */
+    } cases[] = {
+        {"{\"accuracy\": 1, \"latency ms\": 2}", REPORT_FINAL, NULL},
+        {"{\"x\": \"\", \"latency ms\": NaN, \"accuracy\": 1}", REPORT_DONE,
+         NULL},
+        {"{\"accuracy\": 1}", REPORT_INTERMEDIATE, NULL},
+        {"{\"accuracy\": 1}", REPORT_FINAL,
+         "has no value 'latency ms': expected one for each objective"},
+        {"{\"default\": 1}", REPORT_INTERMEDIATE, "has no value 'accuracy'"},
+        {"1", REPORT_INTERMEDIATE, "has no value 'accuracy'"},
+        {"{\"accuracy\": \"1\"}", REPORT_INTERMEDIATE,
+         "the value \"accuracy\" is no number"},
+    };
+    struct err err;
+
+    setenv(TRIAL_ENV_OBJECTIVES, "accuracy\nlatency ms", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        err_clear(&err);
+        CHECK_EQ(report_check(cases[i].json, cases[i].type, &err),
+                 cases[i].want != NULL ? -1 : 0);
+        CHECK_HAS(err.text, cases[i].want != NULL ? cases[i].want : "");
+    }
+    setenv(TRIAL_ENV_OBJECTIVES, "default\nsize", 1);
+    CHECK_EQ(report_check("1", REPORT_INTERMEDIATE, &err), -1);
+    setenv(TRIAL_ENV_OBJECTIVES, "default", 1);
+    CHECK_EQ(report_check("1", REPORT_FINAL, &err), 0);
+}
+
+TEST(trial_report_makes_one_value_of_words)
+{
+    static const struct {
+        const char *words[3];
+        size_t n;
+        const char *json, *want;
+    } cases[] = {
+        {{"0.5"}, 1, "0.5", NULL},
+        {{"{\"a\": \"x=1\"}"}, 1, "{\"a\": \"x=1\"}", NULL},
+        {{"a=1"}, 1, "{\"a\": 1}", NULL},
+        {{"a=1", "b c=-2e3", "0.5"},
+         3,
+         "{\"a\": 1, \"b c\": -2e3, \"default\": 0.5}",
+         NULL},
+        {{"\"\\=NaN"}, 1, "{\"\\\"\\\\\": NaN}", NULL},
+        {{"a=1", "a=2"}, 2, NULL, "'a=2': the value is there twice"},
+        {{"1", "2"}, 2, NULL, "'2': the value is there twice"},
+        {{"a=x"}, 1, NULL, "'a=x': expected NAME=NUMBER, or a number"},
+        {{"=1"}, 1, NULL, "expected NAME=NUMBER"},
+        {{"a=1", "{}"}, 2, NULL, "'{}': expected NAME=NUMBER"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        char *json = report_value(cases[i].words, cases[i].n, &err);
+
+        if (cases[i].json != NULL)
+            CHECK_STR(json, cases[i].json);
+        else
+            CHECK(json == NULL);
+        CHECK_HAS(err.text, cases[i].want != NULL ? cases[i].want : "");
+        free(json);
+    }
 }
 
 static void

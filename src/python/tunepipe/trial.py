@@ -187,13 +187,20 @@ def budget(default: "Any" = 0) -> "Any":
     return param("TRIAL_BUDGET", default)
 
 
-def report(value: "Any", sync: bool = False, done: bool = False,
-           checkpoint: "Any" = None) -> "Any":
+def report(value: "Any" = None, sync: bool = False, done: bool = False,
+           checkpoint: "Any" = None, **values: "Any") -> "Any":
     """Reports an intermediate result: once per epoch or step.
 
     The value is a number in the units that the experiment optimises (whatever
     float() takes, NaN and infinities too), or a dict that has this number as
     "default".  Anything else raises TypeError or ValueError.
+
+    Where the experiment has objectives it is a dict of them, or they are named:
+
+        tunepipe.report(accuracy=0.93, latency_ms=12)
+
+    An intermediate result may lack some, a final one has all.  What is named
+    beside a number, or is no objective, is kept with it.
 
     With sync the call returns when the value has been judged, and raises Stop,
     or Pause or Finish, which are kinds of it, when the trial should end now, by
@@ -222,7 +229,7 @@ def report(value: "Any", sync: bool = False, done: bool = False,
     Of the folder of an experiment or a study it returns the page that `tunepipe
     report` makes (tunepipe.notebook.Page), which a notebook shows.
     """
-    if _is_folder(value):
+    if not values and _is_folder(value):
         from .notebook import Page
         return Page(value)
     if done and sync:
@@ -232,7 +239,7 @@ def report(value: "Any", sync: bool = False, done: bool = False,
         raise ValueError("checkpoint is for intermediate results, a step's "
                          "state with its value: nobody goes on behind a final "
                          "one")
-    text = _spell(value)
+    text = _spell(value, values, done)
     if done:
         _append("done " + text)
         return
@@ -272,9 +279,9 @@ def _intermediate(text, hears, then):
 _ENDS = {b"stop": Stop, b"pause": Pause, b"finish": Finish}
 
 
-def final(value: "Any") -> None:
+def final(value: "Any" = None, **values: "Any") -> None:
     """Reports the trial's result, once, at its end: values as in report()."""
-    _append("final " + _spell(value))
+    _append("final " + _spell(value, values, True))
 
 
 def checkpoint() -> "ContextManager[str]":
@@ -435,14 +442,34 @@ def _give_number(folder, parent):
     return number
 
 
-def _spell(value):
-    """The value as one line of JSON."""
+def _spell(value, values, final):
+    """The value, and those that are named beside it, as one line of JSON."""
     if not isinstance(value, dict):
-        return _spell_number(value)
-    if "default" not in value:
-        raise ValueError('a result that is a dict needs a member "default"')
-    value = dict(value, default=float(value["default"]))
+        if not values:
+            return _spell_number(value)
+        value = {} if value is None else {"default": value}
+    value = dict(value, **values)
+    names = _objectives()
+    missing = [name for name in names if name not in value]
+    if missing and (final or len(missing) == len(names)):
+        if names == ["default"]:
+            raise ValueError('a result that is a dict needs a member "default"')
+        raise ValueError("a result needs a value for %r, an objective of the "
+                         "experiment%s" % (missing[0],
+                                           _nearest(missing[0], value)))
+    for name in names:
+        if name in value:
+            value[name] = float(value[name])
     return json.dumps(value, default=float)
+
+
+def _objectives():
+    """The names of the values that a result has to have; outside tunepipe, where
+    nobody knows them, none."""
+    names = os.environ.get("TUNEPIPE_OBJECTIVES")
+    if names:
+        return names.split("\n")
+    return ["default"] if _path("") is not None else []
 
 
 def _spell_number(value):

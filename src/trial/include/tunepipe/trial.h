@@ -655,10 +655,112 @@ tp_done(double value)
     return tp_impl_report_double("done ", value);
 }
 
+/* A value of a result that has several, by the name that the experiment's
+ * `objectives` give it; values of other names are kept beside them. */
+struct tp_named_value {
+    const char *name;
+    double value;
+};
+
+/* A name as a JSON text; returns its length.  out NULL: counts alone. */
+static inline size_t
+tp_impl_name(const char *name, char *out)
+{
+    size_t len = 0;
+
+    for (; *name; name++) {
+        int escaped = *name == '"' || *name == '\\';
+
+        if (out && escaped)
+            out[len] = '\\';
+        len += escaped ? 1 : 0;
+        if (out)
+            out[len] = (unsigned char)*name < ' ' ? ' ' : *name;
+        len++;
+    }
+    return len;
+}
+
+/* The values as a JSON object, for the caller to free; NULL: errno tells. */
+static inline char *
+tp_impl_object(const struct tp_named_value *values, size_t n)
+{
+    size_t size = 3, len = 0;
+    char *out;
+
+    for (size_t i = 0; i < n; i++)
+        size += tp_impl_name(values[i].name, NULL) + 64 + 6;
+    out = (char *)malloc(size);
+    if (!out)
+        return NULL;
+    out[len++] = '{';
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            out[len++] = ',';
+        out[len++] = '"';
+        len += tp_impl_name(values[i].name, out + len);
+        out[len++] = '"';
+        out[len++] = ':';
+        tp_impl_text(values[i].value, out + len, 64);
+        len += strlen(out + len);
+    }
+    out[len++] = '}';
+    out[len] = '\0';
+    return out;
+}
+
+/* The same four for a result that has several values:
+ *
+ *     struct tp_named_value values[] = {{"accuracy", 0.93},
+ *                                       {"latency_ms", 12}};
+ *     tp_final_values(values, 2);
+ *
+ * A final result has all objectives of the experiment, or the trial fails; an
+ * intermediate one has those that are known by then. */
+static inline int
+tp_report_values(const struct tp_named_value *values, size_t n)
+{
+    char *json = tp_impl_object(values, n);
+    int status = json ? tp_impl_report("intermediate ", json) : -1;
+
+    free(json);
+    return status;
+}
+
+static inline int
+tp_report_sync_values(const struct tp_named_value *values, size_t n)
+{
+    char *json = tp_impl_object(values, n);
+    int answer = json ? tp_impl_wait(json, "\t\t") : -1;
+
+    free(json);
+    return answer;
+}
+
+static inline int
+tp_final_values(const struct tp_named_value *values, size_t n)
+{
+    char *json = tp_impl_object(values, n);
+    int status = json ? tp_impl_report("final ", json) : -1;
+
+    free(json);
+    return status;
+}
+
+static inline int
+tp_done_values(const struct tp_named_value *values, size_t n)
+{
+    char *json = tp_impl_object(values, n);
+    int status = json ? tp_impl_report("done ", json) : -1;
+
+    free(json);
+    return status;
+}
+
 /* The same for a JSON object that has the number to optimise as "default":
- * {"default": 0.93, "loss": 0.21}.  Line ends in the text become spaces; it is
- * not checked otherwise (the manager does that).  Empty text is refused with
- * EINVAL, text longer than 1 MiB with EMSGSIZE. */
+ * {"default": 0.93, "loss": 0.21}, or the objectives by name.  Line ends in the
+ * text become spaces; it is not checked otherwise (the manager does that).
+ * Empty text is refused with EINVAL, text longer than 1 MiB with EMSGSIZE. */
 static inline int
 tp_report_json(const char *json)
 {
