@@ -526,8 +526,8 @@ name_of(const struct algorithm *a)
     return algorithm_plugin(a);
 }
 
-/* Takes tuner and assessor from the configuration, where the command line names
- * none. */
+/* Takes tuner, assessor and objectives from the configuration, where the
+ * command line names none. */
 static void
 take_algorithms(struct dispatch_words *w, const struct experiment *x)
 {
@@ -546,7 +546,11 @@ take_algorithms(struct dispatch_words *w, const struct experiment *x)
             w->assessor_class = &x->assessor;
         if (w->assessor_args == NULL)
             w->assessor_args = x->assessor.args;
+        if (w->assessor_objective == NULL)
+            w->assessor_objective = x->assessor.objective;
     }
+    if (w->objectives == NULL && w->direction == NULL && !w->nni)
+        w->objectives = x->objectives_json;
 }
 
 /* Takes what stands in the configuration and not on the command line; *out is

@@ -153,8 +153,17 @@ start_session(struct dispatcher *d, struct err *err)
     add_argument(&w, seed);
     add_argument(&w, "--early-stopped");
     add_argument(&w, early_stopped_name(d->x->early_stopped));
-    add_argument(&w, "--direction");
-    add_argument(&w, d->x->minimize ? "minimize" : "maximize");
+    if (d->x->objectives_json != NULL) {
+        add_argument(&w, "--objectives");
+        add_argument(&w, d->x->objectives_json);
+    } else {
+        add_argument(&w, "--direction");
+        add_argument(&w, d->x->minimize ? "minimize" : "maximize");
+    }
+    if (d->x->assessor.objective != NULL) {
+        add_argument(&w, "--assessor-objective");
+        add_argument(&w, d->x->assessor.objective);
+    }
     add_argument(&w, "--extensions");
     if (d->x->tuner_overridden) {
         add_argument(&w, "--tuner");

@@ -121,6 +121,7 @@ show_trial(struct state *s, struct trial *t)
         .seed = s->r->seed,
         .minimize = x->minimize,
         .lockstep = x->deterministic,
+        .objectives = x->objectives,
     };
     struct dry_run_trial shown = {.id = t->id, .parameter_id = t->parameter_id};
     struct environment env = {0};
