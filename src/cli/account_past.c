@@ -10,12 +10,20 @@
 #include <math.h>
 #include <stdint.h>
 
+#define FRONT_MAX 1000 /* points that are listed */
+
 static void
 add_best(struct json_writer *w, const struct results *r)
 {
     const struct result *best = results_best(r);
     double value, budget = results_best_budget(r);
 
+    if (r->objectives != NULL) {
+        pareto_write_best(&r->front, FRONT_MAX, NULL, NULL, w);
+        json_add_unsigned(w, "front", r->front.n);
+        pareto_write_growth(&r->front, w);
+        return;
+    }
     if (!json_open_object_if(w, "best", best != NULL))
         return;
     results_value(best, &value);

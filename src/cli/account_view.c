@@ -63,12 +63,39 @@ add_counts(struct buf *out, struct jval a)
                        more[i].words);
 }
 
+/* Adds how large the front is, its knee, and its hypervolume. */
+static void
+add_front(struct buf *out, struct jval a, struct jval front)
+{
+    bool knee = false;
+    double volume;
+    struct jval v;
+
+    buf_printf(out, "front of %llu", count_of(a, "front"));
+    for (size_t i = 0; i < jval_count(front) && !knee; i++)
+        if (jval_get(jval_at(front, i), "knee", &v) && jval_bool(v, &knee) &&
+            knee) {
+            buf_add_text(out, ", knee trial ");
+            add_shown(out, jval_text_of(jval_at(front, i), "trial"));
+        }
+    if (!jval_get(a, "hypervolume", &v) || !jval_number(v, &volume))
+        return;
+    buf_printf(out, ", hypervolume %.6g", volume);
+    if (volume > 0)
+        buf_printf(out, ", grew %llu results ago", count_of(a, "since"));
+}
+
 static void
 add_best(struct buf *out, struct jval a)
 {
     struct jval best;
     double budget;
 
+    if (jval_get(a, "best", &best) && jval_type(best) == JSON_ARRAY &&
+        jval_count(best) > 0) {
+        add_front(out, a, best);
+        return;
+    }
     if (!jval_get(a, "best", &best) || jval_type(best) != JSON_OBJECT) {
         buf_add_text(out, "none yet");
         return;
@@ -79,6 +106,15 @@ add_best(struct buf *out, struct jval a)
     if (budget > 0)
         buf_printf(out, " of those with budget %.4g", budget);
     buf_add_char(out, ')');
+}
+
+/* Whether there are objectives. */
+static bool
+is_several(struct jval a)
+{
+    struct jval best;
+
+    return jval_get(a, "best", &best) && jval_type(best) == JSON_ARRAY;
 }
 
 static bool
@@ -161,8 +197,10 @@ account_view_head(const struct account_view *v, struct buf *out)
         buf_printf(out, "; %llu at a time", count_of(a, "concurrency"));
     buf_add_text(out, "\nbest        ");
     add_best(out, a);
-    buf_add_text(out, ", ");
-    add_shown(out, jval_text_of(a, "optimize_mode"));
+    if (!is_several(a)) {
+        buf_add_text(out, ", ");
+        add_shown(out, jval_text_of(a, "optimize_mode"));
+    }
     buf_add_text(out, "\ntime        ");
     add_elapsed(out, v);
     buf_add_char(out, '\n');

@@ -173,7 +173,10 @@ add_row(struct json_writer *w, const struct row *row)
                   r == NULL     ? NULL
                   : r->minimize ? "minimize"
                                 : "maximize");
-    if (json_open_object_if(w, "best", best != NULL)) {
+    if (r != NULL && r->objectives != NULL) {
+        pareto_write_best(&r->front, SIZE_MAX, NULL, NULL, w);
+        pareto_write_growth(&r->front, w);
+    } else if (json_open_object_if(w, "best", best != NULL)) {
         results_value(best, &value);
         json_add_text(w, "trial", best->trial);
         json_add_number(w, "value", value);
@@ -273,7 +276,9 @@ add_cells(struct table *t, const struct row *row)
                  (unsigned long long)r->max_trials);
     else if (r != NULL)
         snprintf(trials, sizeof trials, "%zu", count_ended(r));
-    if (best != NULL) {
+    if (r != NULL && r->objectives != NULL) {
+        snprintf(value, sizeof value, "front of %zu", r->front.n);
+    } else if (best != NULL) {
         results_value(best, &x);
         snprintf(value, sizeof value, "%.6g", x);
         snprintf(trial, sizeof trial, "%s", best->trial);

@@ -13,6 +13,7 @@
 #include "json.h"
 #include "objectives/objectives.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,6 +289,29 @@ read_objectives(struct reader *r, struct experiment *x,
     buf_fini(&text);
 }
 
+/* Of several objectives the goals about one value are about the hypervolume. */
+static void
+check_references(struct reader *r, const struct experiment *x,
+                 const struct yaml_node *root)
+{
+    static const char *const keys[] = {"stopValue",
+                                       "maxTrialsWithoutImprovement"};
+    const struct objectives *o = x->objectives;
+
+    for (size_t i = 0; o != NULL && o->n > 1 && i < o->n; i++) {
+        if (!isnan(o->items[i].reference))
+            continue;
+        for (size_t k = 0; k < 2; k++)
+            if (said(root, keys[k]) != NULL && !r->dispatches)
+                reader_problem(r, said(root, keys[k])->key_line, keys[k],
+                               "is about the hypervolume of several "
+                               "objectives, for which each needs a "
+                               "`reference`; '%.100s' has none",
+                               o->items[i].name);
+        return;
+    }
+}
+
 void
 objectivekeys_check(struct reader *r, struct draft *d,
                     const struct yaml_node *root)
@@ -310,5 +334,6 @@ objectivekeys_check(struct reader *r, struct draft *d,
     if (x->objectives != NULL || objectives == NULL) {
         check_patterns(r, x, root);
         check_failure(r, x, root);
+        check_references(r, x, root);
     }
 }

@@ -27,7 +27,7 @@ struct attempt_end {
 
 typedef void attempt_end_hear(void *ctx, const struct attempt_end *end);
 
-#define ATTEMPT_END_LISTENERS 19
+#define ATTEMPT_END_LISTENERS 24
 
 /* A zeroed one has no listeners. */
 struct attempt_ends {

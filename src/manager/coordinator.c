@@ -9,6 +9,7 @@
 #include "manager/experiment_folder.h"
 #include "manager/failing.h"
 #include "manager/goals.h"
+#include "manager/results.h"
 #include "manager/launch.h"
 #include "manager/machine.h"
 #include "manager/placing.h"
@@ -148,11 +149,14 @@ coordinator_restore(struct coordinator *c, struct err *err)
 }
 
 void
-coordinator_hear_end(void *ctx, const struct attempt_end *end)
+coordinator_count_end(void *ctx, const struct attempt_end *end)
 {
     const struct trial *t = end->trial;
     bool judged = end->how == ATTEMPT_JUDGED;
     struct goals_trial counted = {.trial = t->id, .seconds = end->seconds};
+    struct objective_values values;
+    struct result result;
+    double value;
     struct coordinator *c = ctx;
 
     if (t->started_ns != 0)
@@ -163,9 +167,21 @@ coordinator_hear_end(void *ctx, const struct attempt_end *end)
         counted.counts = ending_counts(t->state);
         counted.has_value = t->final.given;
         counted.value = t->final.value;
+        result = results_of_trial(t);
+        counted.budget = t->budget;
+        if (c->goals->of != NULL && results_value(&result, &value) &&
+            results_values(c->goals->of, &result, &values))
+            counted.values = &values;
     }
     goals_trial_ended(c->goals, &counted);
-    if (judged)
+}
+
+void
+coordinator_hear_end(void *ctx, const struct attempt_end *end)
+{
+    struct coordinator *c = ctx;
+
+    if (end->how == ATTEMPT_JUDGED && !end->trial->past.recorded)
         coordinator_judge(c, clock_monotonic_ns());
 }
 

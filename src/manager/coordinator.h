@@ -55,8 +55,9 @@ int coordinator_limit(struct coordinator *c, uint64_t max_trials,
 /* What an earlier manager was told; before anything is asked for. */
 int coordinator_restore(struct coordinator *c, struct err *err);
 
-/* Counts an end, of any trial, for the goals: ctx is the coordinator. */
-attempt_end_hear coordinator_hear_end;
+/* Of any trial, ctx being the coordinator: the end is counted for the goals,
+ * and then the experiment judged by them. */
+attempt_end_hear coordinator_count_end, coordinator_hear_end;
 /* Ends the experiment when a goal is reached: goals.h. */
 void coordinator_judge(struct coordinator *c, int64_t now_ns);
 

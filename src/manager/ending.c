@@ -11,6 +11,7 @@
 #include "manager/exchange.h"
 #include "manager/experiment_end.h"
 #include "manager/experiment_folder.h"
+#include "manager/goals.h"
 #include "manager/live.h"
 #include "manager/parameters.h"
 #include "manager/progress.h"
@@ -30,6 +31,7 @@
 #define STDERR_LINES 20
 #define KINDS_SHOWN 8 /* of failures, with their last lines */
 #define SHOWN_MAX 200
+#define NAME_SHOWN 40
 #define HELD_PAUSE_NS ((int64_t)1000 * 1000000)
 
 void
@@ -162,6 +164,36 @@ add_why(struct buf *line, const struct trial *t)
                    t->final.given ? t->final.value : t->latest.value);
 }
 
+/* Adds a number, and the values by name. */
+static void
+add_final(struct buf *line, const struct reported *final)
+{
+    struct json *doc =
+        final->json == NULL
+            ? NULL
+            : json_parse(final->json, strlen(final->json), JSON_NAN, NULL);
+    const char *between = ": ";
+    struct jval_iter it;
+    double value;
+
+    if (doc == NULL) {
+        buf_printf(line, ": %.6g", final->value);
+        return;
+    }
+    it = jval_iter(json_root(doc));
+    while (jval_next(&it))
+        if (jval_number(it.value, &value)) {
+            buf_add_text(line, between);
+            if (strcmp(it.key, "default") != 0) {
+                visible_text(line, it.key, strlen(it.key), NAME_SHOWN);
+                buf_add_char(line, '=');
+            }
+            buf_printf(line, "%.6g", value);
+            between = " ";
+        }
+    json_free(doc);
+}
+
 static void
 say_end(struct ending *e, const struct trial *t, double seconds)
 {
@@ -174,7 +206,7 @@ say_end(struct ending *e, const struct trial *t, double seconds)
     if (t->why[0] != '\0')
         add_why(&line, t);
     else if (t->final.given)
-        buf_printf(&line, ": %.6g", t->final.value);
+        add_final(&line, &t->final);
     else if (t->latest.given)
         buf_printf(&line, " at %.6g", t->latest.value);
     buf_printf(&line, " (%.1f s)", seconds);
@@ -219,6 +251,17 @@ count_best(struct ending *e, const struct result *r, double value,
     return true;
 }
 
+/* With objectives: whether the trial is on the front. */
+static bool
+count_front(struct ending *e, const char *id)
+{
+    const struct pareto *front = &e->progress->goals->front;
+
+    e->n_results++;
+    e->progress->has_best = front->n > 0;
+    return front->n > 0 && strcmp(front->points[front->n - 1].trial, id) == 0;
+}
+
 bool
 ending_counts(enum trial_state state)
 {
@@ -244,6 +287,8 @@ ending_count(struct ending *e, const struct result *r, const char *id)
         p->cancelled++;
     else if (state != TRIAL_SUCCEEDED)
         p->stopped++;
+    if (p->goals != NULL) /* they heard of it before */
+        return results_value(r, &value) && count_front(e, id);
     return results_value(r, &value) && count_best(e, r, value, id);
 }
 
@@ -351,20 +396,12 @@ show_interrupted(struct ending *e, const struct trial *t, double seconds)
 static void
 show_judged(struct ending *e, const struct trial *t, double seconds)
 {
-    char status[24];
-    struct result r = {.status = status,
-                       .has_value = t->final.given,
-                       .value = t->final.value,
-                       .has_latest = t->latest.given,
-                       .latest = t->latest.value,
-                       .steps = t->step + trial_reports(t),
-                       .budget = t->budget};
+    struct result r = results_of_trial(t);
     struct progress *p = e->progress;
 
-    snprintf(status, sizeof status, "%s", trial_state_name(t->state));
     p->running = e->live->running;
     if (ending_count(e, &r, t->id))
-        publish_best(e->publish, p->best, t->id);
+        publish_best(e->publish, &t->final, t->id);
     if (!(p->terminal || e->brief) || trial_is_failure(t->state) ||
         t->state == TRIAL_TIMED_OUT)
         say_end(e, t, seconds);

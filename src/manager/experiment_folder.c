@@ -414,19 +414,26 @@ is_number(struct jval v, double *out)
 }
 
 /* Adds what a result consists of, or what was reported beside the one number
- * that it is: numbers. */
+ * that it is: numbers.  Of a trial without a result, of its last intermediate
+ * one. */
 static void
-add_values(const struct experiment_folder *f, const struct reported *final,
+add_values(const struct experiment_folder *f, const struct trial *t,
            struct json_writer *w)
 {
+    const struct reported *said = t->final.given ? &t->final : &t->latest;
     struct json *doc =
-        !final->given || final->json == NULL
+        !said->given || said->json == NULL
             ? NULL
-            : json_parse(final->json, strlen(final->json), JSON_NAN, NULL);
+            : json_parse(said->json, strlen(said->json), JSON_NAN, NULL);
     struct objective_values all;
     bool open = false;
     double value;
 
+    if (doc == NULL && f->objectives != NULL && said->given) {
+        json_open_object(w, "values"); /* a number alone is the only one */
+        json_add_number(w, f->objectives->names[0], said->value);
+        json_close(w);
+    }
     for (struct jval_iter it =
              jval_iter(doc != NULL ? json_root(doc) : (struct jval){NULL});
          doc != NULL && jval_next(&it);) {
@@ -465,7 +472,7 @@ add_line(const struct experiment_folder *f, const struct trial *t,
     json_add_unsigned(&w, "seed", parameters_seed(f->seed, t->parameter_id));
     json_add_text(&w, "status", trial_state_name(t->state));
     json_add_number(&w, "value", t->final.given ? t->final.value : none);
-    add_values(f, &t->final, &w);
+    add_values(f, t, &w);
     json_add_number(&w, "latest", t->latest.given ? t->latest.value : none);
     json_add_number(&w, "duration_s", duration_s);
     json_add_number(&w, "prepare_s",

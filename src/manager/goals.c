@@ -43,14 +43,53 @@ take_value(struct goals *f, const struct goals_trial *end)
     }
 }
 
+/* Whether the goals are about the hypervolume. */
+static bool
+is_of_volume(const struct goals *f)
+{
+    return f->of != NULL && f->of->n > 1;
+}
+
+static void
+take_values(struct goals *f, const struct goals_trial *end)
+{
+    uint64_t grew;
+
+    f->front.of = f->of;
+    grew = f->front.grew;
+    pareto_add(&f->front, end->trial, end->budget, end->values, NULL);
+    if (f->front.grew != grew)
+        f->hypervolume = pareto_hypervolume(&f->front);
+    if (is_of_volume(f) && f->front.grew != grew)
+        f->without = 0;
+    if (f->reached)
+        return;
+    f->by_goals = objectives_reached(f->of, end->values);
+    if (!f->by_goals && !(is_of_volume(f) && f->has_stop_value &&
+                          f->hypervolume >= f->stop_value))
+        return;
+    f->reached = true;
+    f->reached_value = f->hypervolume;
+    snprintf(f->reached_by, sizeof f->reached_by, "%s", end->trial);
+}
+
+void
+goals_fini(struct goals *f)
+{
+    pareto_fini(&f->front);
+}
+
 void
 goals_trial_ended(struct goals *f, const struct goals_trial *end)
 {
     f->ended_ns += (int64_t)(end->seconds * 1e9);
-    if (!end->counts)
-        return;
-    f->without++;
-    if (end->has_value && isfinite(end->value))
+    if (end->counts)
+        f->without++;
+    if (f->of != NULL && end->values != NULL)
+        take_values(f, end);
+    if (end->counts && end->has_value && isfinite(end->value) &&
+        !is_of_volume(f) &&
+        (end->values == NULL || end->values->violation <= 0))
         take_value(f, end);
 }
 
@@ -67,11 +106,20 @@ used_ns(const struct goals *f, int64_t now_ns)
 #define STOP_VALUE ", stopValue is "
 #define WITHOUT "(maxTrialsWithoutImprovement)"
 #define HOURS "(maxTrialHours)"
+#define GOALS "(objectives.goal)"
 
 bool
 goals_reached(const struct goals *f, int64_t now_ns, char *why, size_t size)
 {
-    if (f->reached)
+    if (f->reached && f->by_goals)
+        snprintf(why, size, "finished: trial %s reached each goal " GOALS,
+                 f->reached_by);
+    else if (f->reached && is_of_volume(f))
+        snprintf(why, size,
+                 "finished: trial %s made the hypervolume %.10g" STOP_VALUE
+                 "%.10g",
+                 f->reached_by, f->reached_value, f->stop_value);
+    else if (f->reached)
         snprintf(why, size, "finished: trial %s has %.10g" STOP_VALUE "%.10g",
                  f->reached_by, f->reached_value, f->stop_value);
     else if (f->max_without > 0 && f->without >= f->max_without)
@@ -91,7 +139,8 @@ bool
 goals_named(const char *reason)
 {
     return strstr(reason, STOP_VALUE) != NULL ||
-           strstr(reason, WITHOUT) != NULL || strstr(reason, HOURS) != NULL;
+           strstr(reason, WITHOUT) != NULL || strstr(reason, HOURS) != NULL ||
+           strstr(reason, GOALS) != NULL;
 }
 
 int64_t

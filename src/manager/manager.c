@@ -494,6 +494,8 @@ manager_run(const struct experiment *x, const struct manager_options *options,
     budget_start(&m.budget, clock_monotonic_ns());
     progress_open(&m.progress, options->out_fd, options->err_fd, x->minimize,
                   x->max_trials, x->debug);
+    if (x->objectives != NULL)
+        m.progress.goals = &m.goals;
     rc = manager_open(&m, err);
     if (rc == 0)
         rc = loop(&m, err);

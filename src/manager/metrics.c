@@ -96,6 +96,9 @@ read_value(const struct objectives *of, bool final, const char *text,
     } else {
         rc = objectives_take(of, json_root(doc), &all, err) == 0 ? 0 : 1;
         *out = all.values[0];
+        for (size_t i = 1; rc == 0 && i < of->n; i++)
+            if (isfinite(*out) && !isfinite(all.values[i]))
+                *out = all.values[i];
     }
     json_free(doc);
     return rc;

@@ -21,7 +21,8 @@ struct metric_line {
     const char *json;  /* borrowed; not NUL-terminated */
     size_t len;
     double value;     /* may be NaN or infinite; of several values the first
-                         objective's, NaN where it has none */
+                         objective's, NaN where it has none; of a final result
+                         with one that is not finite that */
     bool waits;       /* the trial waits for the answer (trial/files.h) ... */
     bool hears;       /* ... and ends by itself if the answer is to stop */
     int64_t end;      /* where the line of a trial that waits ends */

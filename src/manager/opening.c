@@ -47,7 +47,8 @@ init_leaves(struct manager *m, const struct experiment *x)
     m->scheduler = (struct scheduler){.concurrency = x->concurrency,
                                       .ahead = preparing_ahead(x),
                                       .max_trials = x->max_trials};
-    m->goals = (struct goals){.minimize = x->minimize,
+    m->goals = (struct goals){.of = x->objectives,
+                              .minimize = x->minimize,
                               .has_stop_value = x->has_stop_value,
                               .stop_value = x->stop_value,
                               .max_without = x->max_without,
@@ -471,6 +472,7 @@ subscribe(struct manager *m)
     attempt_ends_on(ends, reading_hear_end, &m->reading);
     attempt_ends_on(ends, placing_hear_end, &m->placing);
     attempt_ends_on(ends, attempts_hear_end, &m->attempts);
+    attempt_ends_on(ends, coordinator_count_end, &m->coordinator);
     attempt_ends_on(ends, ending_show, &m->ending);
     attempt_ends_on(ends, absent_hear_end, &m->absent);
     if (launch_has_programs(&m->launch)) /* who asks notes no files */
@@ -587,6 +589,7 @@ manager_close(struct manager *m)
     lockstep_fini(&m->delivery.lockstep);
     buf_fini(&m->delivery.expected.payload);
     live_fini(&m->live);
+    goals_fini(&m->goals);
     map_fini(&m->ending.shown);
     patterns_free(m->reading.patterns);
     absent_close(&m->absent);

@@ -10,6 +10,7 @@
 #include "manager/exchange.h"
 #include "manager/experiment_folder.h"
 #include "manager/hooks.h"
+#include "manager/goals.h"
 #include "manager/progress.h"
 #include "manager/sources.h"
 #include "manager/trial.h"
@@ -180,7 +181,12 @@ is_told(const struct packing *p, const struct packing_trial *t)
 static bool
 is_best(const struct packing *p, const struct packing_trial *t)
 {
-    return p->progress->has_best &&
+    const struct goals *g = p->progress->goals;
+
+    for (size_t i = 0; g != NULL && i < g->front.n; i++)
+        if (strtoull(g->front.points[i].trial, NULL, 10) == t->number)
+            return true;
+    return g == NULL && p->progress->has_best &&
            strtoull(p->progress->best_trial, NULL, 10) == t->number;
 }
 

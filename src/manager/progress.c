@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/visible.h"
 #include "manager/display.h"
+#include "manager/goals.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -105,6 +106,15 @@ progress_touch(struct progress *p)
 }
 
 static void
+write_front(const struct goals *g, struct buf *out)
+{
+    buf_printf(out, " | front %zu", g->front.n);
+    if (g->front.grew > 0 && pareto_has_references(g->of))
+        buf_printf(out, ", hypervolume %.6g (trial %s)", g->hypervolume,
+                   g->front.grew_by);
+}
+
+static void
 write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
 {
     long long seconds = (now_ns - p->started_ns) / 1000000000;
@@ -130,7 +140,9 @@ write_counts(const struct progress *p, struct buf *out, int64_t now_ns)
         buf_printf(out, ", %llu paused", (unsigned long long)p->set_aside);
     if (p->paused)
         buf_add_text(out, " | paused");
-    if (p->has_best)
+    if (p->goals != NULL && p->goals->front.n > 0)
+        write_front(p->goals, out);
+    else if (p->has_best && p->goals == NULL)
         buf_printf(out, " | best %.6g (trial %s)", p->best, p->best_trial);
     if (seconds >= 3600)
         buf_printf(out, " | %lld:%02lld:%02lld", seconds / 3600,

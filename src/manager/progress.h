@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct goals;
+
 struct progress {
     int fd, err_fd; /* standard output and error */
     bool terminal;  /* there is a living line */
@@ -24,9 +26,11 @@ struct progress {
 
     uint64_t max_trials; /* 0: no limit */
     uint64_t done, running, preparing, failed, stopped, timed_out, cancelled;
-    uint64_t interrupted; /* attempts, which no other number counts */
-    uint64_t set_aside;   /* trials that are paused */
-    uint64_t unread;      /* lines that found no room and are lost */
+    uint64_t interrupted;      /* attempts, which no other number counts */
+    uint64_t set_aside;        /* trials that are paused */
+    uint64_t unread;           /* lines that found no room and are lost */
+    const struct goals *goals; /* they know the front; NULL: results are one
+                                  number */
     bool has_best;
     double best;
     double best_budget;  /* the budget of the best trial; 0: it had none */

@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/visible.h"
+#include "json.h"
 #include "manager/experiment_folder.h"
 #include "manager/live.h"
 #include "manager/metrics.h"
@@ -14,6 +15,8 @@
 #include "manager/trial.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define TEXT_SHOWN 2000
 
@@ -101,9 +104,38 @@ publish_trial(struct publish *p, enum event_name name, const struct trial *t)
     events_emit(&p->events, name, fields);
 }
 
+/* The numbers by name, as JSON, to be freed; NULL: it is one number alone. */
+static char *
+values_of(const struct reported *r)
+{
+    struct json *doc =
+        r->json == NULL ? NULL
+                        : json_parse(r->json, strlen(r->json), JSON_NAN, NULL);
+    struct json_writer w;
+    struct jval_iter it;
+    struct buf out;
+    double value;
+    char *text;
+
+    if (doc == NULL)
+        return NULL;
+    buf_init(&out, SIZE_MAX / 2);
+    w = json_begin_object(&out);
+    it = jval_iter(json_root(doc));
+    while (jval_next(&it))
+        if (jval_number(it.value, &value))
+            json_add_number(&w, it.key, value);
+    json_close(&w);
+    text = buf_take(&out);
+    buf_fini(&out);
+    json_free(doc);
+    return text;
+}
+
 static void
 tell_judged(struct publish *p, const struct trial *t, double seconds)
 {
+    char *values = values_of(t->final.given ? &t->final : &t->latest);
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", p->folder->id),
         EVENT_TEXT("trial", t->id),
@@ -111,6 +143,7 @@ tell_judged(struct publish *p, const struct trial *t, double seconds)
         EVENT_COUNT("attempt", t->attempt),
         EVENT_TEXT("status", trial_state_name(t->state)),
         EVENT_NUMBER("value", t->final.given ? t->final.value : NAN),
+        EVENT_JSON("values", values),
         EVENT_NUMBER("latest", t->latest.given ? t->latest.value : NAN),
         EVENT_TEXT("why", t->why[0] != '\0' ? t->why : NULL),
         EVENT_NUMBER("seconds", seconds),
@@ -120,6 +153,7 @@ tell_judged(struct publish *p, const struct trial *t, double seconds)
     };
 
     events_emit(&p->events, EVENT_TRIAL_ENDED, fields);
+    free(values);
     if (t->state == TRIAL_PAUSED)
         events_emit(&p->events, EVENT_TRIAL_PAUSED, fields);
 }
@@ -174,16 +208,19 @@ publish_decision(struct publish *p, const struct trial *t)
 }
 
 void
-publish_best(struct publish *p, double value, const char *id)
+publish_best(struct publish *p, const struct reported *value, const char *id)
 {
+    char *values = values_of(value);
     const struct event_field fields[] = {
         EVENT_TEXT("experiment", p->folder->id),
         EVENT_TEXT("trial", id),
-        EVENT_NUMBER("value", value),
+        EVENT_NUMBER("value", value->value),
+        EVENT_JSON("values", values),
         EVENT_FIELDS_END,
     };
 
     events_emit(&p->events, EVENT_BEST, fields);
+    free(values);
 }
 
 void

@@ -20,6 +20,7 @@ struct experiment_folder;
 struct live;
 struct manager_outcome;
 struct metric_line;
+struct reported;
 struct progress;
 struct sources;
 struct trial;
@@ -58,7 +59,8 @@ void publish_metric(struct publish *p, const struct trial *t,
                     const struct metric_line *metric);
 /* The assessor stops it. */
 void publish_decision(struct publish *p, const struct trial *t);
-void publish_best(struct publish *p, double value, const char *id);
+void publish_best(struct publish *p, const struct reported *value,
+                  const char *id);
 /* plugin.error, dispatcher.restarted: a line of text. */
 void publish_text(struct publish *p, enum event_name name, const char *text,
                   size_t len);

@@ -332,8 +332,14 @@ count_end(void *ctx, const struct result *item)
                                   ending_counts(trial_state_of(item->status)),
                               .has_value = item->has_value,
                               .value = item->value,
+                              .budget = item->budget,
                               .seconds = item->duration_s};
+    struct objective_values values;
+    double value;
 
+    if (m->goals.of != NULL && results_value(item, &value) &&
+        results_values(m->goals.of, item, &values))
+        end.values = &values;
     goals_trial_ended(&m->goals, &end);
     return true;
 }

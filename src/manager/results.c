@@ -14,6 +14,8 @@
 #include "manager/parameters.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
+#include "numerics/front.h"
+#include "objectives/objectives.h"
 #include "scan.h"
 #include "trial/files.h"
 
@@ -300,6 +302,8 @@ results_free(struct results *r)
     for (size_t i = 0; i < r->n_best; i++)
         result_fini(&r->best[i]);
     free(r->items);
+    pareto_fini(&r->front);
+    objectives_free(r->objectives);
     idset_fini(&r->ids);
     free(r->folder);
     free(r->id);
@@ -538,6 +542,34 @@ count_best(struct results *r, const struct result *item)
     r->best[at] = own;
 }
 
+static const struct result *
+point_at(const struct results *r, size_t i)
+{
+    return r->front.points[i].of;
+}
+
+static void
+drop_point(void *of)
+{
+    result_fini(of);
+    free(of);
+}
+
+/* Puts it on the front, unless that dominates it. */
+static void
+count_front(struct results *r, const struct result *item)
+{
+    struct result *own = calloc(1, sizeof *own);
+    struct objective_values v;
+
+    if (own != NULL && results_values(r->objectives, item, &v) &&
+        result_copy(own, item) == 0 &&
+        pareto_add(&r->front, item->trial, item->budget, &v, own))
+        return;
+    if (own != NULL)
+        drop_point(own);
+}
+
 static bool
 keep_result(void *ctx, const struct result *item)
 {
@@ -565,7 +597,10 @@ count_result(void *ctx, const struct result *item)
     if (results_value(item, &value)) {
         if (item->budget < r->least_budget)
             r->least_budget = item->budget;
-        count_best(r, item);
+        if (r->objectives != NULL)
+            count_front(r, item);
+        else
+            count_best(r, item);
     }
     if (number_parse_u64(item->trial, strlen(item->trial), &number) &&
         number <= RESULTS_TRIAL_MAX && idset_add(&r->ids, number) != 0)
@@ -651,6 +686,9 @@ is_noted(const struct results *r)
     for (size_t i = 0; i < r->n_best; i++)
         if (r->best[i].at == NOT_THERE)
             return false;
+    for (size_t i = 0; i < r->front.n; i++)
+        if (point_at(r, i)->at == NOT_THERE)
+            return false;
     return r->unended == 0 && r->damaged == 0 && r->n_ended[TRIAL_STATES] == 0;
 }
 
@@ -682,7 +720,13 @@ results_note(const char *folder, struct results *known, struct json_writer *w)
     json_open_array(w, "best_at");
     for (size_t i = 0; i < r->n_best; i++)
         json_add_unsigned(w, NULL, r->best[i].at);
+    for (size_t i = 0; i < r->front.n; i++)
+        json_add_unsigned(w, NULL, point_at(r, i)->at);
     json_close(w);
+    if (r->objectives != NULL) {
+        json_add_unsigned(w, "seen", r->front.seen);
+        json_add_unsigned(w, "grew", r->front.grew);
+    }
     json_close(w);
     results_free(r);
 }
@@ -694,12 +738,13 @@ read_best(struct results *r, struct jval places)
     char *path = file_join(r->folder, FOLDER_RESULTS), *line = NULL;
     FILE *file = path == NULL ? NULL : fopen(path, "re");
     size_t n = jval_count(places), cap = 0;
-    bool ok = file != NULL && n <= RESULTS_BEST;
+    bool several = r->objectives != NULL;
+    bool ok = file != NULL && (several || n <= RESULTS_BEST);
     double value;
     uint64_t at = 0;
 
     for (size_t i = 0; ok && i < n; i++) {
-        struct result *best = &r->best[i];
+        struct result one = {0}, *best = several ? &one : &r->best[i];
         ssize_t len = -1;
 
         if (jval_uint(jval_at(places, i), &at) && at < INT64_MAX &&
@@ -707,9 +752,13 @@ read_best(struct results *r, struct jval places)
             len = getline(&line, &cap, file);
         ok = len > 0 && results_line(line, (size_t)len - 1, best) == 0;
         best->at = at;
-        r->n_best += ok;
+        r->n_best += ok && !several;
         ok = ok && results_value(best, &value);
+        if (several && ok)
+            count_front(r, best);
+        result_fini(&one);
     }
+    ok = ok && (!several || r->front.n == n);
     while (!ok && r->n_best > 0)
         result_fini(&r->best[--r->n_best]);
     if (file != NULL)
@@ -738,6 +787,10 @@ take_counted(struct results *r)
     ok = ok && read_best(r, best);
     if (ok) {
         get_number(counted, "least_budget", &r->least_budget);
+        if (jval_get(counted, "seen", &v))
+            jval_uint(v, &r->front.seen);
+        if (jval_get(counted, "grew", &v))
+            jval_uint(v, &r->front.grew);
         for (size_t i = 0; i < RESULTS_INPUTS; i++)
             if (jval_get(by, results_inputs[i], &v) && jval_uint(v, &n))
                 r->n_by[i] = n;
@@ -790,6 +843,14 @@ load_experiment(struct results *r, bool *forked, struct err *err)
     if (jval_get(json_root(doc), "overrides", &v))
         r->overrides = jval_copy_text(v);
     free(mode);
+    if (jval_get(json_root(doc), "objectives", &v)) {
+        r->objectives = objectives_from(v, err);
+        r->front = (struct pareto){.of = r->objectives, .drop = drop_point};
+        if (r->objectives == NULL) {
+            json_free(doc);
+            return err_place(err, "%s/" FOLDER_EXPERIMENT, r->folder);
+        }
+    }
     json_free(doc);
     return r->id == NULL || r->mode_from == NULL || r->config == NULL
                ? err_set(err, ERR_MEMORY, "out of memory")
@@ -923,13 +984,48 @@ results_value(const struct result *item, double *value)
 }
 
 bool
+results_values(const struct objectives *of, const struct result *item,
+               struct objective_values *out)
+{
+    char text[NUMBER_TEXT_MAX];
+    double value;
+
+    if (strcmp(item->values, "null") != 0 || !results_value(item, &value))
+        return pareto_read(of, item->values, out);
+    number_format(value, text); /* alone it is the only one there is */
+    return pareto_read(of, text, out);
+}
+
+struct result
+results_of_trial(const struct trial *t)
+{
+    const struct reported *said = t->final.given ? &t->final : &t->latest;
+
+    return (struct result){.trial = t->id,
+                           .status = trial_state_name(t->state),
+                           .values = said->json != NULL ? said->json : "null",
+                           .has_value =
+                               t->final.given && isfinite(t->final.value),
+                           .value = t->final.value,
+                           .has_latest = t->latest.given,
+                           .latest = t->latest.value,
+                           .steps = t->step + trial_reports(t),
+                           .budget = t->budget};
+}
+
+bool
 results_is_better(const struct results *r, const struct result *a,
                   const struct result *b)
 {
+    struct objective_values v, w;
     double x, y;
 
     if (a->budget < b->budget || a->budget > b->budget)
         return a->budget > b->budget;
+    if (r->objectives != NULL)
+        return results_values(r->objectives, a, &v) &&
+               results_values(r->objectives, b, &w) &&
+               objectives_dominates(r->objectives, &v, &w);
     results_value(a, &x);
     results_value(b, &y);
     return r->minimize ? x < y : x > y;
@@ -945,7 +1041,10 @@ const struct result *
 results_best(const struct results *r)
 {
     const struct result *best = NULL;
+    size_t knee = r->objectives != NULL ? pareto_knee(&r->front) : PARETO_NONE;
 
+    if (knee != PARETO_NONE)
+        return point_at(r, knee);
     results_ranked(r, &best, 1);
     return best;
 }
@@ -961,10 +1060,16 @@ results_best_budget(const struct results *r)
 size_t
 results_ranked(const struct results *r, const struct result **out, size_t max)
 {
-    size_t n = r->n_best < max ? r->n_best : max;
+    size_t n = r->n_best < max ? r->n_best : max, *order;
 
     for (size_t i = 0; i < n; i++)
         out[i] = &r->best[i];
+    if (r->objectives == NULL)
+        return n;
+    order = pareto_order(&r->front);
+    for (n = 0; order != NULL && n < r->front.n && n < max; n++)
+        out[n] = point_at(r, order[n]);
+    free(order);
     return n;
 }
 
@@ -993,8 +1098,93 @@ compare_best_first(const void *va, const void *vb, void *results)
     return order != 0 ? order : (a > b) - (a < b); /* the first to end */
 }
 
+/* A trial with its place: what is compared is worked out once. */
+struct placed {
+    const struct result *item;
+    bool has; /* it has values */
+    double budget, violation;
+    double costs[OBJECTIVES_MAX];
+    uint32_t rank;
+    size_t n; /* objectives */
+};
+
+static int
+compare_placed(const void *va, const void *vb)
+{
+    const struct placed *a = va, *b = vb;
+    int order = b->has - a->has;
+
+    if (order == 0 && !a->has)
+        order = results_compare_numbers(a->item, b->item);
+    if (order == 0 && (a->budget < b->budget || a->budget > b->budget))
+        order = a->budget > b->budget ? -1 : 1;
+    if (order == 0)
+        order = (a->rank > b->rank) - (a->rank < b->rank);
+    for (size_t i = 0; order == 0 && a->has && i < a->n; i++)
+        order = (a->costs[i] > b->costs[i]) - (a->costs[i] < b->costs[i]);
+    return order != 0 ? order : (a->item > b->item) - (a->item < b->item);
+}
+
+/* Finds the front of each of the trials in place[0..n) that have one. */
+static int
+rank(const struct objectives *of, struct placed *place, size_t n)
+{
+    double *costs = malloc((n + 1) * of->n * sizeof *costs);
+    double *violations = malloc((n + 1) * sizeof *violations);
+    uint32_t *ranks = malloc((n + 1) * sizeof *ranks);
+    size_t m = 0;
+    int rc = costs == NULL || violations == NULL || ranks == NULL ? -1 : 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        if (!place[i].has)
+            continue;
+        memcpy(&costs[m * of->n], place[i].costs, of->n * sizeof *costs);
+        violations[m++] = place[i].violation;
+    }
+    if (rc == 0)
+        rc = front_ranks(costs, violations, m, of->n, ranks);
+    m = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (place[i].has)
+            place[i].rank = ranks[m++];
+    free(costs);
+    free(violations);
+    free(ranks);
+    return rc;
+}
+
+static void
+sort_by_fronts(const struct results *r, const struct result **items, size_t n)
+{
+    struct placed *place = calloc(n + 1, sizeof *place);
+    const struct objectives *of = r->objectives;
+    struct objective_values v;
+    double value;
+
+    for (size_t i = 0; place != NULL && i < n; i++) {
+        struct placed *p = &place[i];
+
+        *p = (struct placed){.item = items[i], .n = of->n};
+        p->has =
+            results_value(items[i], &value) && results_values(of, items[i], &v);
+        p->budget = items[i]->budget;
+        p->violation = p->has ? v.violation : 0;
+        for (size_t k = 0; p->has && k < of->n; k++)
+            p->costs[k] = objectives_cost(of, k, v.values[k]);
+    }
+    if (place != NULL && rank(of, place, n) == 0) {
+        qsort(place, n, sizeof *place, compare_placed);
+        for (size_t i = 0; i < n; i++)
+            items[i] = place[i].item;
+    }
+    free(place);
+}
+
 void
 results_sort(const struct results *r, const struct result **items, size_t n)
 {
-    qsort_r(items, n, sizeof *items, compare_best_first, (void *)r);
+    if (r->objectives != NULL)
+        sort_by_fronts(r, items, n);
+    else
+        qsort_r(items, n, sizeof *items, compare_best_first, (void *)r);
 }

@@ -6,6 +6,7 @@
 #define MANAGER_RESULTS_H
 
 #include "core/idset.h"
+#include "manager/pareto.h"
 #include "manager/trial.h"
 
 #include <stdbool.h>
@@ -28,7 +29,9 @@ struct result {
     double value; /* the final result; of several values the first objective's
                    */
     const char *values; /* JSON: numbers by name that were reported beside it,
-                           or, where there are objectives, all; "null": none */
+                           or, where there are objectives, all; of a trial
+                           without a final result, those of the last
+                           intermediate one; "null": none */
     bool has_violation;
     double violation;  /* how far it is beyond the limits on results */
     double latest;     /* the last intermediate one */
@@ -88,11 +91,13 @@ struct results {
     size_t n_by[RESULTS_INPUTS];      /* by results_inputs */
     struct result best[RESULTS_BEST]; /* results_ranked(); owned */
     size_t n_best;
-    double least_budget; /* of those that have a results_value() */
-    size_t unended;      /* trials that have a folder and no end */
-    size_t damaged;      /* lines that could not be read */
-    struct idset ids;    /* of those that there are lines of */
-    uint64_t counted;    /* how many bytes of results.jsonl */
+    struct objectives *objectives; /* NULL: results are one number */
+    struct pareto front;           /* then; of points the result */
+    double least_budget;           /* of those that have a results_value() */
+    size_t unended;                /* trials that have a folder and no end */
+    size_t damaged;                /* lines that could not be read */
+    struct idset ids;              /* of those that there are lines of */
+    uint64_t counted;              /* how many bytes of results.jsonl */
 
     enum results_state state;
     char *reason; /* how it ended, one line; NULL: it did not end */
@@ -172,8 +177,18 @@ bool results_value(const struct result *item, double *value);
 bool results_is_better(const struct results *r, const struct result *a,
                        const struct result *b);
 
+/* What is judged of a trial that has a results_value() and objectives; false: a
+ * value is missing. */
+bool results_values(const struct objectives *of, const struct result *item,
+                    struct objective_values *out);
+
+/* What a trial that has ended comes to, as far as others are compared with it;
+ * its texts are the trial's. */
+struct result results_of_trial(const struct trial *t);
+
 /* The best of the trials that have a results_value(), the first of equals;
- * NULL: none.  Where trials have budgets, of those with the greatest one. */
+ * NULL: none.  Where trials have budgets, of those with the greatest one.  With
+ * objectives the knee of the front, or else the first of it. */
 const struct result *results_best(const struct results *r);
 
 /* The budget of results_best(), where others that have a results_value() had
@@ -181,12 +196,14 @@ const struct result *results_best(const struct results *r);
 double results_best_budget(const struct results *r);
 
 /* The trials that results_best() compares, best first; fills at most `max`, and
- * RESULTS_BEST; returns how many. */
+ * RESULTS_BEST; returns how many.  With objectives those of the front. */
 size_t results_ranked(const struct results *r, const struct result **out,
                       size_t max);
 
 /* Orders trials of these results as a table has them that begins with the best:
- * first those that results_best() compares, then the others, by number. */
+ * first those that results_best() compares, then the others, by number.  With
+ * objectives those of each front before those that they dominate, on a front by
+ * the first objective. */
 void results_sort(const struct results *r, const struct result **items,
                   size_t n);
 

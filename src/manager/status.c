@@ -59,6 +59,17 @@ count_queued(const struct manager *m)
     return n;
 }
 
+#define FRONT_MAX 1000 /* points that are listed */
+
+/* With objectives the best are those of the front. */
+static void
+add_front(struct json_writer *w, const struct goals *g)
+{
+    pareto_write_best(&g->front, FRONT_MAX, NULL, NULL, w);
+    json_add_unsigned(w, "front", g->front.n);
+    pareto_write_growth(&g->front, w);
+}
+
 static void
 add_best(struct json_writer *w, const struct progress *p)
 {
@@ -175,7 +186,10 @@ status_write(const struct manager *m, uint64_t rows, struct buf *out)
     json_add_unsigned(&w, "interrupted", m->progress.interrupted);
     json_add_text(&w, "optimize_mode",
                   m->progress.minimize ? "minimize" : "maximize");
-    add_best(&w, &m->progress);
+    if (m->goals.of != NULL)
+        add_front(&w, &m->goals);
+    else
+        add_best(&w, &m->progress);
     if (m->blame.machines.changes > 0) {
         json_open_array(&w, "left_out");
         machines_write(&m->blame.machines, &w);

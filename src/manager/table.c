@@ -29,6 +29,8 @@
 #define ROW_HEAD 48        /* columns before the parameters */
 #define ORIGIN_COLUMN 7
 #define BUDGET_COLUMN 7
+#define VALUE_COLUMN 13
+#define COLUMNS_MAX 24 /* of values */
 #define JSON_MAX ((size_t)1 << 30)
 
 struct lines {
@@ -126,23 +128,69 @@ print_best(FILE *out, const struct results *r)
  * bytes of parameters they have room for: on a terminal a row is one line. */
 struct layout {
     bool origins, budgets;
+    /* Values by name: in place of the value, with objectives, else behind it.
+     */
+    char *names[COLUMNS_MAX];
+    size_t n_names;
+    bool several;     /* there are objectives */
+    const char *knee; /* the trial; NULL: none is one */
     size_t room;
 };
 
+static void
+add_column(struct layout *l, const char *name)
+{
+    for (size_t i = 0; i < l->n_names; i++)
+        if (strcmp(l->names[i], name) == 0)
+            return;
+    if (l->n_names < COLUMNS_MAX &&
+        (l->names[l->n_names] = strdup(name)) != NULL)
+        l->n_names++;
+}
+
+/* Adds a column for each value that a trial has reported. */
+static void
+add_columns(struct layout *l, const struct result *item)
+{
+    struct json *doc =
+        strcmp(item->values, "null") == 0
+            ? NULL
+            : json_parse(item->values, strlen(item->values), JSON_STRICT, NULL);
+    struct jval_iter it;
+
+    if (doc == NULL)
+        return;
+    it = jval_iter(json_root(doc));
+    while (jval_next(&it))
+        add_column(l, it.key);
+    json_free(doc);
+}
+
 static struct layout
-lay_out(FILE *out, const struct result *const *items, size_t n)
+lay_out(FILE *out, const struct results *r, const struct result *const *items,
+        size_t n)
 {
     struct layout l = {.room = PARAMETERS_SHOWN};
     int columns = INT_MAX;
 
+    if (r != NULL && r->objectives != NULL) {
+        size_t knee = pareto_knee(&r->front);
+
+        l.several = true;
+        l.knee = knee == PARETO_NONE ? NULL : r->front.points[knee].trial;
+        for (size_t i = 0; i < r->objectives->n_values; i++)
+            add_column(&l, r->objectives->names[i]);
+    }
     for (size_t i = 0; i < n; i++) {
         l.origins = l.origins || items[i]->from[0] != '\0';
         l.budgets = l.budgets || items[i]->budget > 0;
+        add_columns(&l, items[i]);
     }
     if (isatty(fileno(out)))
         columns = display_columns(fileno(out)) - ROW_HEAD - 3 /* "..." */ -
                   (l.origins ? ORIGIN_COLUMN : 0) -
-                  (l.budgets ? BUDGET_COLUMN : 0);
+                  (l.budgets ? BUDGET_COLUMN : 0) -
+                  VALUE_COLUMN * ((int)l.n_names - l.several);
     if (columns < PARAMETERS_SHOWN)
         l.room =
             columns < PARAMETERS_LEAST ? PARAMETERS_LEAST : (size_t)columns;
@@ -170,6 +218,29 @@ print_parameters(FILE *out, const struct result *item, const struct layout *l)
     json_free(doc);
 }
 
+/* Prints the values by name; those of a trial without a final result stand in
+ * brackets. */
+static void
+print_values(FILE *out, const struct result *item, const struct layout *l)
+{
+    struct json *doc =
+        json_parse(item->values, strlen(item->values), JSON_STRICT, NULL);
+    double final;
+    bool is_final = results_final(item, &final);
+    struct jval v;
+    double value;
+
+    for (size_t i = 0; i < l->n_names; i++) {
+        char text[32] = "-";
+
+        if (doc != NULL && jval_get(json_root(doc), l->names[i], &v) &&
+            jval_number(v, &value))
+            snprintf(text, sizeof text, is_final ? "%.6g" : "(%.6g)", value);
+        visible_printf(out, "%12s ", text);
+    }
+    json_free(doc);
+}
+
 static void
 print_row(FILE *out, const struct result *item, const struct layout *l)
 {
@@ -182,29 +253,48 @@ print_row(FILE *out, const struct result *item, const struct layout *l)
         snprintf(value, sizeof value, "(%.6g)", item->latest);
     if (item->budget > 0)
         snprintf(budget, sizeof budget, "%.4g", item->budget);
-    visible_printf(out, "  %-6s ", item->trial);
+    visible_printf(out, "  %-6s%c", item->trial,
+                   l->knee != NULL && strcmp(l->knee, item->trial) == 0 ? '*'
+                                                                        : ' ');
     if (l->origins)
         visible_printf(out, "%-6s ", item->from[0] != '\0' ? item->from : "-");
     if (l->budgets)
         visible_printf(out, "%6s ", budget);
-    visible_printf(out, "%12s %9.1fs  %-13s", value, item->duration_s,
-                   item->status);
+    if (!l->several)
+        visible_printf(out, "%12s ", value);
+    print_values(out, item, l);
+    visible_printf(out, "%9.1fs  %-13s", item->duration_s, item->status);
     print_parameters(out, item, l);
 }
 
 void
-table_print_rows(FILE *out, const struct result *const *items, size_t n)
+table_print_rows(FILE *out, const struct results *r,
+                 const struct result *const *items, size_t n)
 {
-    struct layout l = lay_out(out, items, n);
+    struct layout l = lay_out(out, r, items, n);
+    struct buf name;
 
-    if (n == 0)
-        return;
-    visible_printf(out, "  %-6s %s%s%12s %10s  %-13s %s\n", "trial",
-                   l.origins ? "from   " : "", l.budgets ? "budget " : "",
-                   "value", "time", "status", "parameters");
+    if (n > 0) {
+        visible_printf(out, "  %-6s %s%s", "trial", l.origins ? "from   " : "",
+                       l.budgets ? "budget " : "");
+        if (!l.several)
+            visible_printf(out, "%12s ", "value");
+        buf_init(&name, 4 * VALUE_COLUMN + 8);
+        for (size_t i = 0; i < l.n_names; i++) {
+            buf_clear(&name);
+            visible_text(&name, l.names[i], strlen(l.names[i]),
+                         VALUE_COLUMN - 4);
+            visible_printf(out, "%12s ", buf_text(&name));
+        }
+        buf_fini(&name);
+        visible_printf(out, "%10s  %-13s %s\n", "time", "status", "parameters");
+    }
     for (size_t i = 0; i < n; i++)
         print_row(out, items[i], &l);
-    fputc('\n', out);
+    if (n > 0)
+        fputc('\n', out);
+    while (l.n_names > 0)
+        free(l.names[--l.n_names]);
 }
 
 static void
@@ -212,7 +302,58 @@ print_best_rows(FILE *out, const struct results *r)
 {
     const struct result *ranked[RESULTS_BEST];
 
-    table_print_rows(out, ranked, results_ranked(r, ranked, RESULTS_BEST));
+    table_print_rows(out, r, ranked, results_ranked(r, ranked, RESULTS_BEST));
+}
+
+/* Prints what the results are judged by. */
+static void
+print_objectives(FILE *out, const struct objectives *of)
+{
+    for (size_t i = 0; i < of->n; i++)
+        visible_printf(out, "%s%s: %s", i > 0 ? ", " : "", of->items[i].name,
+                       of->items[i].maximize ? "maximize" : "minimize");
+    for (size_t i = 0; i < of->n_limits; i++)
+        visible_printf(out, "; %s", of->limits[i].text);
+}
+
+static void
+print_growth(FILE *out, const struct pareto *p)
+{
+    if (!pareto_has_references(p->of))
+        return;
+    visible_printf(out, "hypervolume %.6g", pareto_hypervolume(p));
+    if (p->grew > 0)
+        visible_printf(out, ", grew last by trial %s, %" PRIu64 " results ago",
+                       p->grew_by, pareto_since(p));
+    fputc('\n', out);
+}
+
+/* Prints the front: the trials that no other one dominates. */
+static void
+print_front(FILE *out, const struct results *r)
+{
+    const struct pareto *p = &r->front;
+    const struct result **items = calloc(p->n + 1, sizeof *items);
+    size_t n = items != NULL ? results_ranked(r, items, p->n) : 0;
+    bool beyond = n > 0 && p->points[0].v.violation > 0;
+
+    if (n == 0) {
+        fputs("no trial has a final result\n\n", out);
+        free(items);
+        return;
+    }
+    visible_printf(out, "front of %zu, of %" PRIu64 " results", n, p->seen);
+    if (p->budget > 0)
+        visible_printf(out, ", of those with budget %.4g", p->budget);
+    fputs(" (", out);
+    print_objectives(out, p->of);
+    fputs(beyond ? ", which none is within)\n" : ")\n", out);
+    print_growth(out, p);
+    if (pareto_knee(p) != PARETO_NONE)
+        fputs("* the knee, farthest from the line between the extremes\n", out);
+    fputc('\n', out);
+    table_print_rows(out, r, items, n);
+    free(items);
 }
 
 /* Prints a row for each trial, the best first. */
@@ -226,7 +367,7 @@ print_all_rows(FILE *out, const struct results *r)
     for (size_t i = 0; i < r->n; i++)
         items[i] = &r->items[i];
     results_sort(r, items, r->n);
-    table_print_rows(out, items, r->n);
+    table_print_rows(out, r, items, r->n);
     free(items);
 }
 
@@ -416,8 +557,14 @@ void
 table_print(FILE *out, const struct results *r, bool all)
 {
     fputc('\n', out);
-    print_best(out, r);
-    (all ? print_all_rows : print_best_rows)(out, r);
+    if (r->objectives == NULL)
+        print_best(out, r);
+    else if (!all || r->front.n == 0)
+        print_front(out, r);
+    if (all)
+        print_all_rows(out, r);
+    else if (r->objectives == NULL)
+        print_best_rows(out, r);
     print_counts(out, r);
     print_inputs(out, r);
     print_state(out, r);
@@ -455,6 +602,10 @@ table_write_json(struct buf *b, const struct result *item)
     json_add_text(&w, "from", item->from[0] != '\0' ? item->from : NULL);
     json_add_text(&w, "from_how", how[0] != '\0' ? how : NULL);
     json_add_number(&w, "value", item->has_value ? item->value : none);
+    if (strcmp(item->values, "null") != 0)
+        json_add_raw(&w, "values", item->values);
+    if (item->has_violation)
+        json_add_number(&w, "violation", item->violation);
     json_add_number(&w, "latest", item->has_latest ? item->latest : none);
     json_add_number(&w, "duration_s", item->duration_s);
     json_add_number(&w, "prepare_s",
@@ -462,6 +613,20 @@ table_write_json(struct buf *b, const struct result *item)
     json_add_unsigned(&w, "intermediates", item->intermediates);
     json_add_raw(&w, "parameters", item->parameters);
     json_close(&w);
+}
+
+/* Adds what a point of the front was given, and where its state is. */
+static void
+add_point(void *ctx, const struct pareto_point *point, struct json_writer *w)
+{
+    const struct results *r = ctx;
+    const struct result *item = point->of;
+    char *checkpoint = checkpoints_kept(r->folder, item->trial);
+
+    json_add_raw(w, "parameters", item->parameters);
+    if (checkpoint != NULL)
+        json_add_text(w, "checkpoint", checkpoint);
+    free(checkpoint);
 }
 
 int
@@ -477,7 +642,10 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
 
     buf_init(&b, JSON_MAX);
     w = json_begin_object(&b);
-    if (json_open_object_if(&w, "best", best != NULL)) {
+    if (r->objectives != NULL) {
+        pareto_write_best(&r->front, SIZE_MAX, add_point, (void *)r, &w);
+        pareto_write_growth(&r->front, &w);
+    } else if (json_open_object_if(&w, "best", best != NULL)) {
         results_value(best, &value);
         json_add_text(&w, "trial", best->trial);
         json_add_number(&w, "value", value);

@@ -31,7 +31,7 @@
 #define ROW_MAX ((size_t)1 << 30)
 #define FLUSH_AT ((size_t)1 << 16)
 
-/* The columns in front of the parameters. */
+/* The columns in front of those of values by name, and of parameters. */
 static const char *const head[] = {
     "trial",         "status",   "value", "latest", "duration_s", "attempts",
     "intermediates", "ended_by", "why",   "from",   "from_how"};
@@ -44,6 +44,10 @@ struct cell {
 
 struct table {
     FILE *out;
+    struct columns values; /* that were reported, in the order in which they
+                              came up */
+    struct map value_names;
+    bool limited; /* some result tells how far it is beyond limits */
     struct columns columns;
     struct map places;   /* name of a column -> its index, from 1 */
     struct map attempts; /* trial -> number of attempts that were begun, + 1 */
@@ -62,6 +66,8 @@ struct table {
 static void
 table_fini(struct table *t)
 {
+    columns_fini(&t->values);
+    map_fini(&t->value_names);
     columns_fini(&t->columns);
     map_fini(&t->places);
     map_fini(&t->attempts);
@@ -94,6 +100,23 @@ see_name(void *ctx, const char *name, struct jval value)
         t->failed = true;
 }
 
+static void
+see_values(struct table *t, struct jval line)
+{
+    struct jval_iter it;
+    struct jval v;
+
+    t->limited = t->limited || jval_get(line, "violation", &v);
+    if (!jval_get(line, "values", &v))
+        return;
+    it = jval_iter(v);
+    while (jval_next(&it))
+        if (map_get(&t->value_names, it.key, strlen(it.key)) == NULL &&
+            (columns_add(&t->values, it.key, NULL) != 0 ||
+             map_put(&t->value_names, it.key, strlen(it.key), t) != 0))
+            t->failed = true;
+}
+
 static int
 see_line(struct table *t, const struct lines *l, struct err *err)
 {
@@ -103,7 +126,9 @@ see_line(struct table *t, const struct lines *l, struct err *err)
 
     if (doc == NULL)
         t->damaged++;
-    else if (jval_get(json_root(doc), "parameters", &v))
+    else
+        see_values(t, json_root(doc));
+    if (doc != NULL && jval_get(json_root(doc), "parameters", &v))
         rc = parameters_walk(v, see_name, t, err);
     json_free(doc);
     return t->failed ? err_set(err, ERR_MEMORY, "out of memory") : rc;
@@ -244,6 +269,22 @@ add_parameters(struct table *t, struct jval parameters, struct err *err)
     return rc;
 }
 
+/* Adds the values by name. */
+static void
+add_values(struct table *t, struct jval line)
+{
+    struct jval v;
+    bool has = jval_get(line, "values", &v);
+
+    for (size_t i = 0; i < t->values.n; i++)
+        if (has)
+            add_member(&t->csv, v, t->values.names[i]);
+        else
+            csv_text(&t->csv, NULL);
+    if (t->limited)
+        add_member(&t->csv, line, "violation");
+}
+
 static int
 add_row(struct table *t, struct jval line, struct err *err)
 {
@@ -256,6 +297,7 @@ add_row(struct table *t, struct jval line, struct err *err)
             add_value(&t->csv, line);
         else
             add_member(&t->csv, line, head[i]);
+    add_values(t, line);
     buf_clear(&t->cells_text);
     if (jval_get(line, "parameters", &v) && add_parameters(t, v, err) != 0)
         return -1;
@@ -269,11 +311,31 @@ add_row(struct table *t, struct jval line, struct err *err)
     return buf_check(&t->cells_text, "the parameters of a trial", err);
 }
 
+/* Adds the head of a value's column; of one that a parameter, or a column of
+ * every table, is called, too, value.NAME. */
+static void
+add_value_head(struct table *t, const char *name)
+{
+    bool taken = map_get(&t->places, name, strlen(name)) != NULL;
+    struct buf b;
+
+    for (size_t i = 0; i < N_HEAD; i++)
+        taken = taken || strcmp(head[i], name) == 0;
+    buf_init(&b, ROW_MAX);
+    buf_printf(&b, "%s%s", taken ? "value." : "", name);
+    csv_text(&t->csv, buf_text(&b));
+    buf_fini(&b);
+}
+
 static void
 add_head(struct table *t)
 {
     for (size_t i = 0; i < N_HEAD; i++)
         csv_text(&t->csv, head[i]);
+    for (size_t i = 0; i < t->values.n; i++)
+        add_value_head(t, t->values.names[i]);
+    if (t->limited)
+        csv_text(&t->csv, "violation");
     for (size_t i = 0; i < t->columns.n; i++)
         csv_text(&t->csv, t->columns.names[i]);
     csv_end(&t->csv);

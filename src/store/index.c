@@ -250,33 +250,42 @@ read_results(const struct index *ix, struct rows *rows,
 /* ---- the views ---- */
 
 static int
-write_view(const struct index *ix, struct store *s, struct err *err)
+read_columns(struct store *s, enum store_query names, struct columns *out,
+             struct err *err)
 {
-    struct columns columns = {0};
-    struct buf sql;
     int rc;
 
-    while ((rc = store_step(s, STORE_NAMES, NULL, 0, err)) == 1) {
-        const char *name = s->sql->text(store_query(s, STORE_NAMES), 0, NULL);
-
-        if (columns_add(&columns, name, err) != 0) {
-            store_reset(s, STORE_NAMES);
-            rc = -1;
-            break;
+    while ((rc = store_step(s, names, NULL, 0, err)) == 1)
+        if (columns_add(out, s->sql->text(store_query(s, names), 0, NULL),
+                        err) != 0) {
+            store_reset(s, names);
+            return -1;
         }
-    }
+    return rc;
+}
+
+static int
+write_view(const struct index *ix, struct store *s, struct err *err)
+{
+    struct columns columns = {0}, values = {0};
+    struct buf sql;
+    int rc = read_columns(s, STORE_NAMES, &columns, err);
+
     buf_init(&sql, SQL_MAX);
+    if (rc == 0)
+        rc = read_columns(s, STORE_VALUE_NAMES, &values, err);
     if (rc == 0)
         rc = columns_sort(&columns, ix->folder, err);
     if (rc == 0) {
-        tables_write_trials(&sql, (const char *const *)columns.names,
-                            columns.n);
+        tables_write_trials(&sql, (const char *const *)values.names, values.n,
+                            (const char *const *)columns.names, columns.n);
         rc = buf_check(&sql, "the view of the trials", err);
     }
     if (rc == 0)
         rc = s->sql->run(s->db, buf_text(&sql), err);
     buf_fini(&sql);
     columns_fini(&columns);
+    columns_fini(&values);
     return rc;
 }
 
@@ -418,7 +427,7 @@ add_new(struct index *ix, struct store *s, struct index_report *out,
     int rc = s->sql->run(s->db, "BEGIN IMMEDIATE", err);
 
     if (rc == 0)
-        rc = rows_init(&rows, s, err);
+        rc = rows_init(&rows, s, ix->folder, err);
     if (rc == 0)
         rc = read_all(ix, &rows, out, err);
     rows_fini(&rows);

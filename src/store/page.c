@@ -101,7 +101,7 @@ page_of_results(struct page *p, const struct results *r,
 {
     uint64_t first = (want->number - 1) * want->per_page;
 
-    *p = (struct page){.rows = calloc(r->n + 1, sizeof *p->rows)};
+    *p = (struct page){.rows = calloc(r->n + 1, sizeof *p->rows), .results = r};
     if (p->rows == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < r->n; i++)
@@ -143,7 +143,7 @@ page_print(FILE *out, const struct page *p, const struct page_want *want)
         return;
     }
     fputc('\n', out);
-    table_print_rows(out, p->rows, p->n);
+    table_print_rows(out, p->results, p->rows, p->n);
     fprintf(out, "page %" PRIu64 " of %" PRIu64, want->number, pages);
     if (p->n > 0)
         fprintf(out, ": trials %" PRIu64 " to %" PRIu64 " of %" PRIu64,
@@ -261,10 +261,10 @@ read_texts(const struct reading *r, struct sql_query *q, struct result *out,
     const struct {
         int column;
         const char **text;
-    } texts[] = {{0, &out->trial},    {1, &out->parameter_id},
-                 {3, &out->status},   {4, &out->why},
-                 {5, &out->ended_by}, {10, &out->parameters},
-                 {11, &out->from},    {12, &out->from_how}};
+    } texts[] = {
+        {0, &out->trial}, {1, &out->parameter_id}, {3, &out->status},
+        {4, &out->why},   {5, &out->ended_by},     {10, &out->parameters},
+        {11, &out->from}, {12, &out->from_how},    {14, &out->values}};
     char *to;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -288,6 +288,8 @@ read_row(const struct reading *r, struct sql_query *q, struct result *out,
 
     *out = (struct result){
         .place = "", /* which has no column */
+        .has_violation = s->type(q, 15) != SQL_NULL,
+        .violation = s->real(q, 15),
         .has_value = s->type(q, 6) != SQL_NULL,
         .value = s->real(q, 6),
         .has_latest = s->type(q, 7) != SQL_NULL,
@@ -312,7 +314,8 @@ select_rows(const struct reading *r, struct err *err)
         text, sizeof text,
         "SELECT trial, parameter_id, seed, status, why, ended_by, value, "
         "latest, duration_s, intermediates, parameters, "
-        "coalesce(from_trial, ''), coalesce(from_how, ''), budget FROM trials "
+        "coalesce(from_trial, ''), coalesce(from_how, ''), budget, "
+        "coalesce(reported, 'null'), violation FROM trials "
         "WHERE trial IN (SELECT trial FROM trials INDEXED BY %s WHERE ended IS "
         "NOT NULL AND (?1 IS NULL OR status = ?1) ORDER BY %s LIMIT ?2 "
         "OFFSET ?3) ORDER BY %s",
@@ -377,6 +380,16 @@ bring_up_to_date(const struct sql *sql, const char *folder, struct err *err)
     return rc != 0 && err->code == ERR_LOG ? 0 : rc;
 }
 
+static bool
+has_objectives(const char *folder)
+{
+    struct results *r = results_load(folder, RESULTS_NONE, NULL);
+    bool has = r != NULL && r->objectives != NULL;
+
+    results_free(r);
+    return has;
+}
+
 int
 page_of_database(struct page *p, const struct sql *sql, const char *folder,
                  const struct page_want *want, struct err *err)
@@ -388,6 +401,8 @@ page_of_database(struct page *p, const struct sql *sql, const char *folder,
     *p = (struct page){0};
     if (path == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
+    if (rc == 0 && want->sort == PAGE_VALUE && has_objectives(folder))
+        rc = 1; /* which no index orders by */
     if (rc == 0)
         rc = bring_up_to_date(sql, folder, err);
     if (rc == 0) {

@@ -33,6 +33,7 @@ struct page {
     uint64_t total; /* rows of all pages */
     /* The n rows; NULL: they are borrowed from the results. */
     struct result *own;
+    const struct results *results; /* whose they are; NULL: a database's */
 };
 
 /* Reads "value", "ended", "trial" or "duration"; -1: err tells. */

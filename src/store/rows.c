@@ -9,42 +9,120 @@
 #include "log/record.h"
 #include "manager/parameters.h"
 #include "manager/results.h"
+#include "objectives/objectives.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX ((size_t)64 << 20)
 
 static int
-know(struct rows *r, const char *name, struct err *err)
+know(struct map *names, const char *name, struct err *err)
 {
     /* the value does not matter */
-    if (map_put(&r->names, name, strlen(name), r) != 0)
+    if (map_put(names, name, strlen(name), names) != 0)
         return err_set(err, ERR_MEMORY, "out of memory");
     return 0;
 }
 
-int
-rows_init(struct rows *r, struct store *s, struct err *err)
+static int
+read_names(struct store *s, enum store_query query, struct map *names,
+           struct err *err)
 {
-    struct sql_query *q;
     int rc;
 
-    *r = (struct rows){.store = s};
-    while ((rc = store_step(s, STORE_NAMES, NULL, 0, err)) == 1) {
-        q = store_query(s, STORE_NAMES);
-        if (know(r, s->sql->text(q, 0, NULL), err) != 0) {
-            store_reset(s, STORE_NAMES);
+    while ((rc = store_step(s, query, NULL, 0, err)) == 1)
+        if (know(names, s->sql->text(store_query(s, query), 0, NULL), err) !=
+            0) {
+            store_reset(s, query);
             return -1;
         }
-    }
     return rc;
+}
+
+/* ---- the front ---- */
+
+/* A trial of the front. */
+struct on_front {
+    struct rows *rows;
+    char trial[24];
+};
+
+static void
+leave_front(void *of)
+{
+    struct on_front *o = of;
+
+    if (o->rows->keeps_front &&
+        STORE_RUN(o->rows->store, STORE_SET_FRONT, NULL, store_text(o->trial),
+                  store_null()) != 0)
+        o->rows->front_rc = -1;
+    free(o);
+}
+
+/* True: the trial is on the front. */
+static bool
+enter_front(struct rows *r, const char *trial, double budget,
+            const char *reported)
+{
+    struct on_front *o = malloc(sizeof *o);
+    struct objective_values v;
+
+    if (o == NULL)
+        return false;
+    o->rows = r;
+    snprintf(o->trial, sizeof o->trial, "%s", trial);
+    if (pareto_read(r->objectives, reported, &v) &&
+        pareto_add(&r->front, trial, budget, &v, o))
+        return true;
+    free(o);
+    return false;
+}
+
+static int
+read_front(struct rows *r, const char *folder, struct err *err)
+{
+    struct results *results = results_load(folder, RESULTS_NONE, err);
+    struct store *s = r->store;
+    int rc;
+
+    if (results == NULL)
+        return -1;
+    r->objectives = results->objectives;
+    results->objectives = NULL;
+    results_free(results);
+    if (r->objectives == NULL)
+        return 0;
+    r->front = (struct pareto){.of = r->objectives, .drop = leave_front};
+    while ((rc = store_step(s, STORE_FRONT, NULL, 0, err)) == 1) {
+        struct sql_query *q = store_query(s, STORE_FRONT);
+
+        enter_front(r, s->sql->text(q, 0, NULL), s->sql->real(q, 2),
+                    s->sql->text(q, 1, NULL));
+    }
+    r->keeps_front = true;
+    return rc;
+}
+
+int
+rows_init(struct rows *r, struct store *s, const char *folder, struct err *err)
+{
+    *r = (struct rows){.store = s};
+    if (read_names(s, STORE_NAMES, &r->names, err) != 0 ||
+        read_names(s, STORE_VALUE_NAMES, &r->values, err) != 0)
+        return -1;
+    return read_front(r, folder, err);
 }
 
 void
 rows_fini(struct rows *r)
 {
+    r->keeps_front = false;
+    pareto_fini(&r->front);
+    objectives_free(r->objectives);
     map_fini(&r->names);
+    map_fini(&r->values);
 }
 
 struct store_value
@@ -120,7 +198,7 @@ add_name(struct rows *r, const char *name, struct err *err)
     if (map_get(&r->names, name, strlen(name)) != NULL)
         return 0;
     r->new_names = true;
-    return know(r, name, err) != 0
+    return know(&r->names, name, err) != 0
                ? -1
                : STORE_RUN(r->store, STORE_NAME, err, store_text(name));
 }
@@ -181,6 +259,7 @@ add_trial(struct rows *r, struct jval line, const struct result *item,
 {
     double result;
     bool compared = results_value(item, &result);
+    bool reported = strcmp(item->values, "null") != 0;
     char *id = json_text(line, "parameter_id"), *seed = json_text(line, "seed");
     char *parameters = json_text(line, "parameters");
     int rc;
@@ -197,10 +276,49 @@ add_trial(struct rows *r, struct jval line, const struct result *item,
                    rows_count(line, "intermediates"), store_text(parameters),
                    rows_text(line, "from"), rows_text(line, "from_how"),
                    item->budget > 0 ? store_real(item->budget) : store_null(),
-                   compared ? store_real(result) : store_null());
+                   compared ? store_real(result) : store_null(),
+                   reported ? store_text(item->values) : store_null(),
+                   rows_number(line, "violation"));
+    if (rc == 0 && compared && r->objectives != NULL &&
+        enter_front(r, item->trial, item->budget, item->values))
+        rc = STORE_RUN(r->store, STORE_SET_FRONT, err, store_text(item->trial),
+                       store_int(1));
+    if (rc == 0 && r->front_rc != 0)
+        rc = err_set(err, ERR_SYSTEM, "the front cannot be written");
     free(id);
     free(seed);
     free(parameters);
+    return rc;
+}
+
+/* Writes the values that were reported by name. */
+static int
+add_values(struct rows *r, struct jval line, const char *trial, struct err *err)
+{
+    struct jval_iter it;
+    struct jval v;
+    double value;
+    int rc = 0;
+
+    if (!jval_get(line, "values", &v))
+        return 0;
+    it = jval_iter(v);
+    while (rc == 0 && jval_next(&it)) {
+        bool known = map_get(&r->values, it.key, strlen(it.key)) != NULL;
+
+        if (!known) {
+            r->new_names = true;
+            rc = know(&r->values, it.key, err) != 0
+                     ? -1
+                     : STORE_RUN(r->store, STORE_VALUE_NAME, err,
+                                 store_text(it.key));
+        }
+        if (rc == 0)
+            rc = STORE_RUN(r->store, STORE_VALUE, err, store_text(trial),
+                           store_text(it.key),
+                           jval_number(it.value, &value) ? store_real(value)
+                                                         : store_null());
+    }
     return rc;
 }
 
@@ -259,6 +377,8 @@ rows_add_result(struct rows *r, const char *line, size_t len, int64_t number,
             store_reset(r->store, STORE_HAS_PARAMETERS);
         if (rc >= 0)
             rc = add_trial(r, json_root(doc), &item, number, err);
+        if (rc == 0)
+            rc = add_values(r, json_root(doc), trial.text, err);
         if (rc == 0)
             rc = add_decision(r, json_root(doc), number, err);
         if (rc == 0)

@@ -8,6 +8,7 @@
 
 #include "core/map.h"
 #include "json.h"
+#include "manager/pareto.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -20,12 +21,19 @@ struct history_reader;
 
 struct rows {
     struct store *store;
-    struct map names; /* of the parameters in the database */
-    bool new_names;   /* some came since rows_init(), which v_trials lacks */
+    struct map names;  /* of the parameters in the database */
+    struct map values; /* names of values of results there */
+    bool new_names;    /* some came since rows_init(), which v_trials lacks */
+    struct objectives *objectives; /* NULL: results are one number */
+    struct pareto front;           /* then: of points their trials */
+    bool keeps_front;              /* what leaves the front does so there */
+    int front_rc;                  /* -1: that failed */
 };
 
-/* Reads the names of parameters that the database has. */
-int rows_init(struct rows *r, struct store *s, struct err *err);
+/* Reads the names of parameters and values that the database has, and, for an
+ * experiment with objectives, the front. */
+int rows_init(struct rows *r, struct store *s, const char *folder,
+              struct err *err);
 void rows_fini(struct rows *r);
 
 /* Writes a fact, the last one that `h` has given. */

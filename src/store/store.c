@@ -33,13 +33,15 @@ static const char *const texts[] = {
     [STORE_RESULT] =
         "INSERT INTO trials (trial, parameter_id, seed, ended, status, why, "
         "ended_by, value, counts, latest, duration_s, intermediates, "
-        "parameters, from_trial, from_how, budget, result) VALUES (?1, ?2, ?3, "
-        "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
+        "parameters, from_trial, from_how, budget, result, reported, violation) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+        "?15, ?16, ?17, ?18, ?19) "
         "ON CONFLICT (trial) DO UPDATE SET "
         "parameter_id = ?2, seed = ?3, ended = ?4, status = ?5, why = ?6, "
         "ended_by = ?7, value = ?8, counts = ?9, latest = ?10, "
         "duration_s = ?11, intermediates = ?12, parameters = ?13, "
-        "from_trial = ?14, from_how = ?15, budget = ?16, result = ?17",
+        "from_trial = ?14, from_how = ?15, budget = ?16, result = ?17, "
+        "reported = ?18, violation = ?19",
     [STORE_ATTEMPT_STARTED] =
         "INSERT INTO attempts (trial, attempt, started_us, pid) VALUES (?1, "
         "?2, ?3, ?4) ON CONFLICT (trial, attempt) DO UPDATE SET "
@@ -56,6 +58,12 @@ static const char *const texts[] = {
         "INSERT OR REPLACE INTO parameters VALUES (?1, ?2, ?3, ?4)",
     [STORE_NAME] = "INSERT OR IGNORE INTO names VALUES (?1)",
     [STORE_NAMES] = "SELECT name FROM names ORDER BY name",
+    [STORE_VALUE] = "INSERT OR REPLACE INTO reported VALUES (?1, ?2, ?3)",
+    [STORE_VALUE_NAME] = "INSERT OR IGNORE INTO value_names VALUES (?1)",
+    [STORE_VALUE_NAMES] = "SELECT name FROM value_names ORDER BY name",
+    [STORE_FRONT] = "SELECT trial, reported, budget FROM trials WHERE "
+                    "front = 1 ORDER BY ended",
+    [STORE_SET_FRONT] = "UPDATE trials SET front = ?2 WHERE trial = ?1",
     [STORE_DECISION] = "INSERT OR REPLACE INTO decisions VALUES (?1, ?2, ?3, "
                        "?4, ?5, ?6, ?7)",
     [STORE_NOTE] = "INSERT OR REPLACE INTO notes VALUES (?1, ?2, ?3, ?4, ?5, "

@@ -38,7 +38,7 @@ static const char tables[] =
     "  status TEXT,        -- succeeded, failed, ...; null: it has not ended\n"
     "  why TEXT,\n"
     "  ended_by TEXT,      -- itself, assessor, tuner, ...\n"
-    "  value REAL,         -- the final result\n"
+    "  value REAL,         -- the final result; of several values the first\n"
     "  counts INTEGER,     -- 1: it has one, and did not fail\n"
     "  budget REAL,        -- TRIAL_BUDGET; null: none\n"
     "  result REAL,        -- by which it is compared: value, where it\n"
@@ -53,7 +53,11 @@ static const char tables[] =
     "  event TEXT,         -- as the tuner was told: SUCCEEDED, ...\n"
     "  parameters TEXT,    -- JSON\n"
     "  from_trial TEXT,    -- whose checkpoint it went on from; null: none\n"
-    "  from_how TEXT       -- promoted or cloned\n"
+    "  from_how TEXT,      -- promoted or cloned\n"
+    "  reported TEXT,      -- JSON: values by name; null: one number alone\n"
+    "  violation REAL,     -- how far beyond the limits on results; null:\n"
+    "                      -- there are none, or it has no result\n"
+    "  front INTEGER       -- 1: with objectives, no other dominates it\n"
     ") WITHOUT ROWID;\n"
     "CREATE TABLE parameters ( -- nested ones as `outer/inner`\n"
     "  trial TEXT,\n"
@@ -61,6 +65,15 @@ static const char tables[] =
     "  type TEXT,          -- number, text, or json for anything else\n"
     "  value,\n"
     "  PRIMARY KEY (trial, name)\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE reported ( -- values of results, by name\n"
+    "  trial TEXT,\n"
+    "  name TEXT,\n"
+    "  value REAL,\n"
+    "  PRIMARY KEY (trial, name)\n"
+    ") WITHOUT ROWID;\n"
+    "CREATE TABLE value_names (\n"
+    "  name TEXT PRIMARY KEY\n"
     ") WITHOUT ROWID;\n"
     "CREATE TABLE names ( -- of parameters\n"
     "  name TEXT PRIMARY KEY\n"
@@ -157,15 +170,27 @@ static const char *const fixed[] = {
 };
 #define N_FIXED (sizeof fixed / sizeof *fixed)
 
+/* The columns behind the fixed ones. */
+struct named {
+    const char *const *values, *const *parameters;
+    size_t n_values, n;
+};
+
+static const char *
+name_at(const struct named *c, size_t i)
+{
+    return i < c->n_values ? c->values[i] : c->parameters[i - c->n_values];
+}
+
 /* Whether an earlier name is the same for SQLite, which ignores case. */
 static bool
-is_taken(const char *const *names, size_t i)
+is_taken(const struct named *c, size_t i)
 {
     for (size_t k = 0; k < N_FIXED; k++)
-        if (strcasecmp(fixed[k], names[i]) == 0)
+        if (strcasecmp(fixed[k], name_at(c, i)) == 0)
             return true;
     for (size_t k = 0; k < i; k++)
-        if (strcasecmp(names[k], names[i]) == 0)
+        if (strcasecmp(name_at(c, k), name_at(c, i)) == 0)
             return true;
     return false;
 }
@@ -184,31 +209,40 @@ add_quoted(struct buf *out, char quote, const char *text)
 
 /* Appends a column's name; one that is taken gets its place as an ending. */
 static void
-add_column(struct buf *out, const char *const *names, size_t i)
+add_column(struct buf *out, const struct named *c, size_t i)
 {
-    buf_add_text(out, ",\n    (SELECT p.value FROM parameters p WHERE "
-                      "p.trial = t.trial AND p.name = ");
-    add_quoted(out, '\'', names[i]);
+    const char *table = i < c->n_values ? "reported" : "parameters";
+    const char *text = name_at(c, i);
+
+    buf_printf(out,
+               ",\n    (SELECT p.value FROM %s p WHERE "
+               "p.trial = t.trial AND p.name = ",
+               table);
+    add_quoted(out, '\'', text);
     buf_add_text(out, ") AS ");
-    if (is_taken(names, i)) {
+    if (is_taken(c, i)) {
         char place[32];
         struct buf name;
 
         snprintf(place, sizeof place, " (%zu)", i + 1);
-        buf_init(&name, strlen(names[i]) + 64);
-        buf_add_text(&name, names[i]);
+        buf_init(&name, strlen(text) + 64);
+        buf_add_text(&name, text);
         buf_add_text(&name, place);
         add_quoted(out, '"', buf_text(&name));
         buf_fini(&name);
     } else {
-        add_quoted(out, '"', names[i]);
+        add_quoted(out, '"', text);
     }
 }
 
 void
-tables_write_trials(struct buf *out, const char *const *names, size_t n)
+tables_write_trials(struct buf *out, const char *const *values, size_t n_values,
+                    const char *const *names, size_t n)
 {
+    const struct named c = {values, names, n_values, n_values + n};
+
     buf_add_text(out,
+                 "DROP VIEW IF EXISTS pareto;\n"
                  "DROP VIEW IF EXISTS v_trials;\n"
                  "CREATE VIEW v_trials AS\n"
                  "  SELECT t.trial, coalesce(t.status, 'unended') AS status,\n"
@@ -220,7 +254,11 @@ tables_write_trials(struct buf *out, const char *const *names, size_t n)
                  "      FROM attempts a WHERE a.trial = t.trial) AS attempts,\n"
                  "    t.ended_by, t.intermediates, t.why, t.from_trial, "
                  "t.from_how");
-    for (size_t i = 0; i < n && i < TABLES_COLUMNS_MAX; i++)
-        add_column(out, names, i);
-    buf_add_text(out, "\n  FROM trials t;\n");
+    for (size_t i = 0; i < c.n && i < TABLES_COLUMNS_MAX; i++)
+        add_column(out, &c, i);
+    buf_add_text(out, "\n  FROM trials t;\n"
+                      "CREATE VIEW pareto AS\n"
+                      "  SELECT v.*, t.violation FROM trials t\n"
+                      "  JOIN v_trials v ON v.trial = t.trial\n"
+                      "  WHERE t.front = 1 ORDER BY t.ended;\n");
 }

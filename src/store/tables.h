@@ -11,7 +11,7 @@
 
 struct buf;
 
-#define TABLES_VERSION 5
+#define TABLES_VERSION 6
 
 /* The order of results_sort(), with the order of values, "ASC" or "DESC", in
  * the place of %s. */
@@ -28,11 +28,13 @@ void tables_write(struct buf *out, const char *best);
  * time than to keep them in order meanwhile. */
 void tables_write_indexes(struct buf *out, const char *best);
 
-/* Writes the view v_trials with a column for each of these names. */
-void tables_write_trials(struct buf *out, const char *const *names, size_t n);
+/* Writes the view v_trials with a column for each of these names, of values of
+ * results and of parameters, and the view pareto, which has those of its rows
+ * that are on the front. */
+void tables_write_trials(struct buf *out, const char *const *values,
+                         size_t n_values, const char *const *names, size_t n);
 
-#define TABLES_COLUMNS_MAX                             \
-    500 /* parameters beyond are in `parameters` alone \
-         */
+/* Values and parameters beyond are in `reported` and `parameters` alone. */
+#define TABLES_COLUMNS_MAX 500
 
 #endif

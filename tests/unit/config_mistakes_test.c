@@ -212,6 +212,10 @@ static const struct {
      "assessor: {name: medianstop, objective: acuracy}",
      ":2: assessor.objective: 'acuracy' is none of the objectives (did you "
      "mean 'accuracy'?)"},
+    {"objectives:\n- {name: a, direction: minimize, reference: 1}\n- {name: b, "
+     "direction: minimize}\nstopValue: 3",
+     ":4: stopValue: is about the hypervolume of several objectives, for which "
+     "each needs a `reference`; 'b' has none"},
     {"scalarize: weights",
      ":1: scalarize: needs `objectives`, of which it makes one value"},
     {"objectives: [{name: a, direction: maximize}]\nscalarize: weight",

@@ -86,3 +86,71 @@ TEST(manager_finish_sums_up_the_time_of_trials)
     CHECK(is_over(&f, t0 + 3 * SECOND));
     CHECK_EQ(goals_deadline(&f, t0 + 4 * SECOND), t0 + 4 * SECOND);
 }
+
+static void
+end_with(struct goals *f, const char *trial, double a, double b)
+{
+    struct objective_values v = {.values = {a, b}};
+    struct goals_trial e = {.trial = trial,
+                            .counts = true,
+                            .has_value = true,
+                            .value = a,
+                            .values = &v};
+
+    v.violation = objectives_violation(f->of, v.values);
+    goals_trial_ended(f, &e);
+}
+
+TEST(manager_finish_by_the_hypervolume_of_several_values)
+{
+    struct objectives *of = objectives_read(
+        "{\"objectives\": [{\"name\": \"a\", \"direction\": \"minimize\", "
+        "\"reference\": 10}, {\"name\": \"b\", \"direction\": \"minimize\", "
+        "\"reference\": 10}], \"resultConstraints\": [\"a >= 1\"]}",
+        NULL);
+    struct goals f = {.of = of, .has_stop_value = true, .stop_value = 50};
+    struct goals g = {.of = of, .max_without = 2};
+    char why[200];
+
+    end_with(&f, "00000", 5, 5);
+    CHECK(!is_over(&f, 0));
+    end_with(&f, "00001", 0, 0); /* beyond a limit */
+    CHECK(!is_over(&f, 0));
+    end_with(&f, "00002", 2, 3);
+    CHECK(is_over(&f, 0));
+    CHECK(goals_reached(&f, 0, why, sizeof why));
+    CHECK_STR(why, "finished: trial 00002 made the hypervolume 56, stopValue "
+                   "is 50");
+    end_with(&g, "00000", 5, 5);
+    end_with(&g, "00001", 4, 11);
+    CHECK(!is_over(&g, 0));
+    end_with(&g, "00002", 4, 9);
+    end_with(&g, "00003", 6, 6);
+    CHECK(!is_over(&g, 0));
+    end_with(&g, "00004", 6, 6);
+    CHECK(is_over(&g, 0));
+    goals_fini(&f);
+    goals_fini(&g);
+    objectives_free(of);
+}
+
+TEST(manager_finish_when_one_trial_reached_each_goal)
+{
+    struct objectives *of = objectives_read(
+        "{\"objectives\": [{\"name\": \"a\", \"direction\": \"minimize\", "
+        "\"goal\": 2}, {\"name\": \"b\", \"direction\": \"maximize\", "
+        "\"goal\": 5}]}",
+        NULL);
+    struct goals f = {.of = of};
+    char why[200];
+
+    end_with(&f, "00000", 2, 4);
+    end_with(&f, "00001", 3, 6);
+    CHECK(!is_over(&f, 0));
+    end_with(&f, "00002", 2, 5);
+    CHECK(is_over(&f, 0));
+    CHECK(goals_reached(&f, 0, why, sizeof why));
+    CHECK_STR(why, "finished: trial 00002 reached each goal (objectives.goal)");
+    goals_fini(&f);
+    objectives_free(of);
+}
