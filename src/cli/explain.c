@@ -5,12 +5,16 @@
 #include "cli/verb.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/log.h"
 #include "core/number.h"
 #include "core/visible.h"
+#include "history/folder.h"
 #include "json.h"
 #include "log/log.h"
 #include "manager/custom.h"
+#include "manager/results.h"
+#include "objectives/objectives.h"
 #include "plugin/paths.h"
 #include "replay/explain.h"
 
@@ -248,6 +252,122 @@ explain_print(const struct explanation *x, FILE *out)
         print_end(x, out);
 }
 
+/* ---- the front ---- */
+
+#define NAMED_MAX 8 /* trials that dominate it, by name */
+
+/* How a trial with several values stands among all results. */
+struct standing {
+    bool known, on_front;
+    size_t n; /* trials that dominate it */
+    size_t n_named;
+    char named[NAMED_MAX][24]; /* first those of the front */
+};
+
+/* The folder of the experiment whose log this is, to be freed; NULL: it is a
+ * log alone. */
+static char *
+find_folder(const char *given, const char *log)
+{
+    char *folder = strdup(
+        given != NULL && file_has(given, FOLDER_EXPERIMENT) ? given : log);
+    char *slash = folder != NULL ? strrchr(folder, '/') : NULL;
+
+    if (folder == NULL || file_has(folder, FOLDER_EXPERIMENT))
+        return folder;
+    if (slash != NULL)
+        *slash = '\0';
+    if (slash != NULL && file_has(folder, FOLDER_EXPERIMENT))
+        return folder;
+    free(folder);
+    return NULL;
+}
+
+static void
+name_dominating(struct standing *s, const char *trial)
+{
+    s->n++;
+    if (s->n_named < NAMED_MAX)
+        snprintf(s->named[s->n_named++], sizeof s->named[0], "%s", trial);
+}
+
+static bool
+is_on_front(const struct results *r, const char *trial)
+{
+    for (size_t i = 0; i < r->front.n; i++)
+        if (strcmp(r->front.points[i].trial, trial) == 0)
+            return true;
+    return false;
+}
+
+static void
+find_dominating(struct standing *s, const struct results *r,
+                const struct result *item)
+{
+    double value;
+
+    for (int front = 1; front >= 0; front--)
+        for (size_t i = 0; i < r->n; i++) {
+            const struct result *other = &r->items[i];
+
+            if (results_value(other, &value) &&
+                is_on_front(r, other->trial) == (front == 1) &&
+                results_is_better(r, other, item))
+                name_dominating(s, other->trial);
+        }
+    s->known = true;
+    s->on_front = s->n == 0;
+}
+
+static void
+find_standing(struct standing *s, const char *folder, const char *job)
+{
+    struct results *r = folder == NULL || job == NULL
+                            ? NULL
+                            : results_load(folder, RESULTS_ALL, NULL);
+    struct objective_values v;
+    double value;
+
+    for (size_t i = 0; r != NULL && r->objectives != NULL && i < r->n; i++)
+        if (strcmp(r->items[i].trial, job) == 0 &&
+            results_value(&r->items[i], &value) &&
+            results_values(r->objectives, &r->items[i], &v)) {
+            find_dominating(s, r, &r->items[i]);
+            break;
+        }
+    results_free(r);
+}
+
+static void
+print_standing(const struct standing *s, FILE *out)
+{
+    if (!s->known)
+        return;
+    if (s->on_front) {
+        fputs("front       on it: no other trial dominates this one\n", out);
+        return;
+    }
+    fputs("dominated   by", out);
+    for (size_t i = 0; i < s->n_named; i++)
+        visible_printf(out, "%s %s", i > 0 ? "," : "", s->named[i]);
+    if (s->n > s->n_named)
+        visible_printf(out, " and %zu more", s->n - s->n_named);
+    fputc('\n', out);
+}
+
+static void
+add_standing(struct json_writer *w, const struct standing *s)
+{
+    if (!s->known)
+        return;
+    json_add_bool(w, "on_front", s->on_front);
+    json_open_array(w, "dominated_by");
+    for (size_t i = 0; i < s->n_named; i++)
+        json_add_text(w, NULL, s->named[i]);
+    json_close(w);
+    json_add_unsigned(w, "dominating", s->n);
+}
+
 /* ---- JSON ---- */
 
 /* Adds the number of a command of the log; null for 0, which is none. */
@@ -325,7 +445,8 @@ add_outcome(struct json_writer *w, const struct explanation *x)
 }
 
 static int
-explain_print_json(const struct explanation *x, FILE *out, struct err *err)
+explain_print_json(const struct explanation *x, const struct standing *s,
+                   FILE *out, struct err *err)
 {
     struct verb_json line;
     struct json_writer *w = verb_json_begin(&line);
@@ -341,6 +462,7 @@ explain_print_json(const struct explanation *x, FILE *out, struct err *err)
     }
     add_verdict(w, x);
     add_outcome(w, x);
+    add_standing(w, s);
     return verb_json_print(&line, out, err);
 }
 
@@ -367,6 +489,8 @@ static const char help[] =
     "                         \"killed\", \"decided\",\n"
     "                         \"final\": {\"command\", \"value\"}, where there\n"
     "                         are several also \"values\", as in \"latest\",\n"
+    "                         and \"on_front\", \"dominated_by\" (trials),\n"
+    "                         \"dominating\" (how many),\n"
     "                         \"end\": {\"command\", \"event\"}}; null where\n"
     "                         there is none\n"
     "  --plugin-path DIRS     folders of plugins, separated by colons;\n"
@@ -394,9 +518,11 @@ static const struct option options[] = {
 #define N_OPTIONS (sizeof options / sizeof *options)
 
 static int
-explain(const struct words *w, const char *path, const char *trial, FILE *out,
-        struct err *err)
+explain(const struct words *w, const char *dir, const char *path,
+        const char *trial, FILE *out, struct err *err)
 {
+    struct standing standing = {0};
+    char *folder = find_folder(dir, path);
     struct log log = {
         .fd = w->debug ? 2 : -1, .most = LOG_DEBUG, .name = "tunepipe"};
     struct plugin_paths *paths = plugin_paths_new(w->plugin_path, err);
@@ -404,14 +530,19 @@ explain(const struct words *w, const char *path, const char *trial, FILE *out,
     struct explanation x = {0};
     int rc = paths == NULL ? -1 : explain_run(&setup, &x, err);
 
+    if (rc == 0)
+        find_standing(&standing, folder, x.job);
     if (rc == 0 && w->json)
-        rc = explain_print_json(&x, out, err);
+        rc = explain_print_json(&x, &standing, out, err);
     else if (rc == 0)
         explain_print(&x, out);
+    if (rc == 0 && !w->json)
+        print_standing(&standing, out);
     if (rc == 0 && (fflush(out) != 0 || ferror(out)))
         rc = err_set(err, ERR_SYSTEM, "cannot write to stdout");
     explanation_fini(&x);
     plugin_paths_free(paths);
+    free(folder);
     return rc;
 }
 
@@ -433,7 +564,7 @@ run(int argc, char **argv)
     out = verb_own_stdout(&err);
     path = out == NULL ? NULL : target_log("explain", dir, &err);
     if (path != NULL)
-        rc = explain(&w, path, argv[argc - 1], out, &err);
+        rc = explain(&w, dir, path, argv[argc - 1], out, &err);
     if (out != NULL)
         fclose(out);
     free(path);

@@ -10,6 +10,7 @@
 #include "core/map.h"
 #include "core/number.h"
 #include "manager/metrics.h"
+#include "manager/pareto.h"
 #include "manager/tail.h"
 #include "manager/trial.h"
 #include "manager/trial_folder.h"
@@ -269,16 +270,6 @@ note_reached(struct checkpoints *c, const struct trial *t)
     for (size_t i = 0; i < c->n; i++)
         if (c->items[i].trial == t->number)
             c->items[i].reached = reached;
-}
-
-void
-checkpoints_hear_end(void *ctx, const struct attempt_end *end)
-{
-    struct checkpoints *c = ctx;
-
-    if (end->how == ATTEMPT_JUDGED)
-        checkpoints_ended(c, end->trial);
-    note_reached(c, end->trial);
 }
 
 bool
@@ -631,10 +622,19 @@ is_worse(const struct checkpoints *c, const struct checkpoint *a,
     return is_older(a, b);
 }
 
+static bool
+is_on_front(const struct checkpoints *c, uint64_t trial)
+{
+    for (size_t i = 0; i < c->front->n; i++)
+        if (strtoull(c->front->points[i].trial, NULL, 10) == trial)
+            return true;
+    return false;
+}
+
 /* How many of a trial's checkpoints the policy keeps, apart from one that has
  * to stay. */
 static size_t
-count_allowed(const struct checkpoints *c, bool ended)
+count_allowed(const struct checkpoints *c, uint64_t trial, bool ended)
 {
     size_t max = c->policy->max > 0 ? (size_t)c->policy->max : 1;
 
@@ -642,7 +642,7 @@ count_allowed(const struct checkpoints *c, bool ended)
     case CHECKPOINTS_LAST:
         return ended ? max : max - 1;
     case CHECKPOINTS_BEST:
-        return max;
+        return ended && c->front != NULL && !is_on_front(c, trial) ? 0 : max;
     case CHECKPOINTS_ALL:
         if (c->policy->max == 0)
             return SIZE_MAX;
@@ -676,7 +676,7 @@ choose_victim(struct checkpoints *c, uint64_t trial,
             (best ? is_worse(c, item, *victim) : is_older(item, *victim)))
             *victim = item;
     }
-    return n > count_allowed(c, ended);
+    return n > count_allowed(c, trial, ended);
 }
 
 static void
@@ -802,6 +802,34 @@ prune(struct checkpoints *c, uint64_t trial)
     remove_if_empty(c, trial);
     prune_all(c);
     return c->crowded && !before;
+}
+
+/* Deletes what trials that have ended, and are on the front no more, have left.
+ */
+static void
+settle_front(struct checkpoints *c)
+{
+    for (size_t i = 0; i < c->n;) {
+        const struct checkpoint *item = &c->items[i];
+        size_t before = c->n;
+
+        if (item->ended && !is_on_front(c, item->trial))
+            prune(c, item->trial);
+        i = c->n == before ? i + 1 : 0;
+    }
+}
+
+void
+checkpoints_hear_end(void *ctx, const struct attempt_end *end)
+{
+    struct checkpoints *c = ctx;
+
+    if (end->how == ATTEMPT_JUDGED)
+        checkpoints_ended(c, end->trial);
+    note_reached(c, end->trial);
+    if (end->how == ATTEMPT_JUDGED && c->front != NULL &&
+        c->policy->keep == CHECKPOINTS_BEST)
+        settle_front(c);
 }
 
 /* ---- release ---- */

@@ -15,6 +15,7 @@
 
 struct checkpoint_policy;
 struct err;
+struct pareto;
 struct trial;
 
 struct checkpoint {
@@ -48,6 +49,10 @@ struct checkpoints {
     char *folder; /* EXPERIMENT/checkpoints, absolute */
     const struct checkpoint_policy *policy;
     bool minimize;
+    /* With objectives the best are the trials on the front, of which alone
+     * CHECKPOINTS_BEST keeps something behind their ends; NULL: there are none.
+     */
+    const struct pareto *front;
     bool lockstep; /* an attempt is given what the first one was */
     bool told; /* an attempt is given what an earlier one told of alone: that
                   may live on elsewhere, and save as if it still counted */

@@ -467,12 +467,12 @@ subscribe(struct manager *m)
     attempt_ends_on(ends, ending_send, &m->ending);
     attempt_ends_on(ends, ending_record, &m->ending);
     attempt_ends_on(ends, scheduler_hear_end, &m->scheduler);
+    attempt_ends_on(ends, coordinator_count_end, &m->coordinator);
     attempt_ends_on(ends, checkpoints_hear_end, &m->checkpoints);
     attempt_ends_on(ends, origin_hear_end, &m->checkpoints);
     attempt_ends_on(ends, reading_hear_end, &m->reading);
     attempt_ends_on(ends, placing_hear_end, &m->placing);
     attempt_ends_on(ends, attempts_hear_end, &m->attempts);
-    attempt_ends_on(ends, coordinator_count_end, &m->coordinator);
     attempt_ends_on(ends, ending_show, &m->ending);
     attempt_ends_on(ends, absent_hear_end, &m->absent);
     if (launch_has_programs(&m->launch)) /* who asks notes no files */
@@ -544,6 +544,8 @@ manager_open(struct manager *m, struct err *err)
                          x->minimize, err) != 0 ||
         publish_open(&m->publish, m->launch.program_folder, err) != 0)
         return -1;
+    if (x->objectives != NULL)
+        m->checkpoints.front = &m->goals.front;
     if (study_open(&m->study, m->folder.path, err) != 0 ||
         commands_open(m, err) != 0)
         return -1;

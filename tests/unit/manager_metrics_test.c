@@ -337,9 +337,11 @@ TEST(manager_patterns_make_one_result_of_several_lines)
         {"-", NULL},
         {"acc=1 ms=inf", "{\"acc\": 1.0, \"ms\": Infinity}"},
     };
-    struct experiment x = {.patterns = {{"acc", "acc=([0-9.]+)"},
-                                        {"ms", "ms=([^ ]+)"},
-                                        {"loss", "loss=([0-9]+)"}},
+    char texts[][16] = {"acc",        "acc=([0-9.]+)", "ms",
+                        "ms=([^ ]+)", "loss",          "loss=([0-9]+)"};
+    struct experiment x = {.patterns = {{texts[0], texts[1]},
+                                        {texts[2], texts[3]},
+                                        {texts[4], texts[5]}},
                            .n_patterns = 3,
                            .objectives = two_objectives()};
     struct patterns *p = patterns_new(&x, NULL);
