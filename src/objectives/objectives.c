@@ -335,12 +335,11 @@ static int
 read_weight(struct objectives *o, const char *name, struct jval v,
             struct err *err)
 {
-    const char *names[OBJECTIVES_MAX];
+    const char *const *names = (const char *const *)o->names;
     char all[LIST_MAX], hint[OBJECTIVES_NAME_MAX + 32], quoted[QUOTE_MAX];
     double weight;
 
     for (size_t i = 0; i < o->n; i++) {
-        names[i] = o->names[i];
         if (strcmp(names[i], name) != 0)
             continue;
         if (jval_number(v, &weight) && weight >= 0) {
