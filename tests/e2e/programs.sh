@@ -715,8 +715,42 @@ E
     printf '%s\n' 'none none' "maximize $one" "none $two" | cmp - told
 }
 
+# It is told all values, of a trial that was stopped, too.
+a_class_of_several_values() {
+    cat > t.py <<'E'
+import tunepipe_tuner
+class Told(tunepipe_tuner.Tuner):
+    def ask(self):
+        return {"x": 0.5}
+    def tell(self, trial, value):
+        names = [o["name"] for o in self.objectives["objectives"]]
+        print("told", value, [trial.result[n] for n in names], self.direction)
+tunepipe_tuner.run(Told)
+E
+    me='"parameter_id": 0, "trial_job_id": "A", "sequence": 0, "type": "PERIODICAL"'
+    told_of '' '0.5 [0.5] maximize' &&
+        told_of ',{"name":"b","direction":"minimize"}' 'nan [0.5, 4.0] None'
+}
+told_of() { # MORE_OBJECTIVES WHAT
+    cat > wire <<E
+run dispatch --tuner exec --tuner-args {"command":["python3","t.py"]} --objectives {"objectives":[{"name":"a","direction":"maximize"}$1]}
+> IN {"x": {"_type": "uniform", "_value": [0, 1]}}
+< ID
+> GE 1
+< TR *
+> ME {$me, "value": {"a": 0.5, "b": 4, "c": 1}}
+> EN {"trial_job_id": "A", "event": "EARLY_STOPPED"}
+> GE 1
+< TR *
+err told $2
+end 0
+E
+    "$TP_BUILD/tests/tools/wire" wire
+}
+
 check programs_direction direction
 check programs_of_several_values several_values
+check programs_of_a_class_of_several_values a_class_of_several_values
 check programs_grid_through_a_program grid_through_a_program
 check programs_are_told_in_their_own_ids program_is_told_in_its_own_ids
 check programs_that_died_are_told_again program_that_died_is_told_again

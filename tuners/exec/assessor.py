@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""An assessor as a program: stops what is worse than the median at its step.
+"""An assessor as a program: stops what is worse than the median at its step,
+by the first objective where there are several.
 assessor: {name: exec, classArgs: {command: [python3, assessor.py]}}
 PROTOCOL.md, "Programs", says what comes and what is expected."""
 import json, os, statistics, sys
 
 START = 3  # reports of a trial before it may be stopped
-sign = -1 if os.environ.get("TUNEPIPE_DIRECTION") == "minimize" else 1
+one = {"name": "default", "direction": os.environ.get("TUNEPIPE_DIRECTION")}
+several = json.loads(os.environ.get("TUNEPIPE_OBJECTIVES", "{}"))
+first = several.get("objectives", [one])[0]
+sign = -1 if first["direction"] == "minimize" else 1
 steps = {}  # step -> the values that trials had there
 
 def receive():
@@ -22,7 +26,7 @@ for code, payload in iter(receive, (b"TE", b"")):
         continue  # EN: the trial has ended
     metric = json.loads(payload)
     value = json.loads(metric["value"])  # JSON inside JSON
-    value = sign * (value["default"] if isinstance(value, dict) else value)
+    value = sign * (value[first["name"]] if isinstance(value, dict) else value)
     others = steps.setdefault(metric["sequence"], [])
     stop = metric["sequence"] >= START and value < statistics.median(others or [value])
     others.append(value)

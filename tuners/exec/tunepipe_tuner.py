@@ -45,7 +45,9 @@ class Trial:
                  or told again after this program had to be started again)
     parameters   as ask() gave them
     value, result  what it told as its result: the number, and all of it where
-                 that was {"default": NUMBER, ...}; None: nothing yet
+                 that was {"default": NUMBER, ...}; None: nothing yet.  Of
+                 several objectives the number is NaN, and result has each
+                 by its name
     ended        None, or the word that ended() was told
     """
 
@@ -67,6 +69,9 @@ class Tuner:
     space       a Space: what to search
     direction   "minimize", "maximize", or None where the experiment does not
                 say
+    objectives  where the experiment names some a dict, {"objectives": [{"name",
+                "direction", ...}, ...], "resultConstraints": [...]}; else
+                None.  direction is None then, unless there is one alone
     random      a random.Random, seeded anew for each ask() from the
                 experiment's seed and the suggestion's number: so the same
                 experiment asks for the same, and this program draws nothing
@@ -79,7 +84,7 @@ class Tuner:
     experiment goes on.  What is printed goes to the dispatcher's messages.
     """
 
-    space = direction = random = trials = None
+    space = direction = objectives = random = trials = None
 
     def ask(self):
         """The parameters of one trial, a dict as space.sample() gives.
@@ -502,7 +507,7 @@ class _Session:
             trial.result = json.loads(value) if isinstance(value, str) else value
             default = trial.result
             if isinstance(default, dict):
-                default = default["default"]
+                default = default[_only_name()]
             trial.value = float(default)
         except (ValueError, TypeError, KeyError):
             trial.value = math.nan
@@ -534,6 +539,18 @@ class _Session:
         self.answer(0)
 
 
+def _objectives():
+    return json.loads(os.environ.get("TUNEPIPE_OBJECTIVES", "null"))
+
+
+def _only_name():
+    """Of the one value that results have, else of none."""
+    of = _objectives()
+    if of is None:
+        return "default"
+    return of["objectives"][0]["name"] if len(of["objectives"]) == 1 else None
+
+
 def _seed():
     return os.environ.get("TUNEPIPE_SEED", "0")
 
@@ -558,6 +575,7 @@ def run(kind, *args, **kwargs):
         tuner = kind.__new__(kind, *args, **kwargs)
         tuner.space, tuner.trials = space, trials
         tuner.direction = os.environ.get("TUNEPIPE_DIRECTION")
+        tuner.objectives = _objectives()
         tuner.random = random.Random(_seed())
         tuner.__init__(*args, **kwargs)
         return tuner
