@@ -65,8 +65,8 @@ const struct key_doc key_docs[] = {
      "chebyshev, weights or lexicographic, or a map of method and weights.",
      "\"type\": [\"string\", \"object\", \"null\"]"},
     {"assessor.objective",
-     "The value by which trials are judged; default: the first objective, or "
-     "the rank among all.",
+     "The objective by which trials are judged, or rank: what share of the "
+     "reports of that step is better; default: what scalarize makes of all.",
      NULL},
     {"filters", "Around the tuner, the outermost first.", DOC_LIST_OF_KEYS},
     {"filters.args", "Its arguments.", NULL},

@@ -148,7 +148,7 @@ check_directions(struct reader *r, const struct yaml_node *root)
     }
 }
 
-/* The value that the assessor judges is one of the objectives. */
+/* What the assessor judges is one of the objectives, or the rank among all. */
 static void
 check_assessor(struct reader *r, const struct experiment *x,
                const struct yaml_node *root)
@@ -158,6 +158,8 @@ check_assessor(struct reader *r, const struct experiment *x,
     const struct objectives *o = x->objectives;
     char hint[128];
 
+    if (o != NULL && strcmp(name, "rank") == 0)
+        return;
     for (size_t i = 0; o != NULL && i < o->n; i++)
         if (strcmp(o->items[i].name, name) == 0)
             return;
@@ -166,7 +168,8 @@ check_assessor(struct reader *r, const struct experiment *x,
                        "needs `objectives`, of which it names one");
     else
         reader_problem(r, line_of(root, path), path,
-                       "'%.100s' is none of the objectives%s", name,
+                       "'%.100s' is none of the objectives, and not rank%s",
+                       name,
                        nearest_hint(name, (const char *const *)o->names, o->n,
                                     hint, sizeof hint));
 }

@@ -5,13 +5,12 @@
 #include "core/err.h"
 #include "core/pack.h"
 #include "dispatcher/explainer.h"
+#include "dispatcher/judged.h"
 #include "dispatcher/series.h"
 #include "dispatcher/side.h"
 #include "json.h"
-#include "objectives/objectives.h"
 #include "plugin/assessor.h"
 #include "plugin/loader.h"
-#include "plugin/scalar.h"
 #include "tunepipe/assessor.h"
 
 #include <math.h>
@@ -24,9 +23,7 @@ struct assessing {
     /* Is told each judgement; NULL: nobody. */
     const struct explainer *explainer;
     struct series_map *living;
-    size_t judged;   /* index of the objective that it judges; SIZE_MAX: none */
-    bool scalarizes; /* it judges what is made of several values, or limits */
-    struct scalar scalar;
+    struct judged judged;
 };
 
 /* Answers a synchronous report with AK: go on, or stop. */
@@ -115,22 +112,11 @@ restart_series(struct assessing *a, const struct metric *m,
     series->stopped = series->stopped && !before;
 }
 
-/* What the assessor judges of a report. */
-static double
-value_of(struct assessing *a, const struct metric *m)
-{
-    if (m->values == NULL)
-        return m->value;
-    if (a->judged != SIZE_MAX)
-        return m->values[a->judged];
-    return a->scalarizes ? scalar_take(&a->scalar, m->values, m->violation)
-                         : m->value;
-}
-
 static void
 handle_metric(struct assessing *a, const struct metric *m)
 {
     struct series *series = series_get(a->living, m->job);
+    double value;
     int grown;
 
     if (series == NULL) {
@@ -141,7 +127,9 @@ handle_metric(struct assessing *a, const struct metric *m)
         restart_series(a, m, series);
     if (a->side.fatal)
         return;
-    grown = series_enter(series, m->sequence, value_of(a, m));
+    grown = judged_take(&a->judged, m, &value) != 0
+                ? -1
+                : series_enter(series, m->sequence, value);
     if (grown < 0)
         side_out_of_memory(&a->side);
     else if (grown > 0 && !series->stopped)
@@ -283,8 +271,7 @@ save(const struct side *s, struct buf *out, struct err *err)
     int rc;
 
     series_save(a->living, out);
-    if (a->scalarizes)
-        scalar_save(&a->scalar, out);
+    judged_save(&a->judged, out);
     rc = buf_check(out, "what a snapshot holds", err);
     if (rc == 0)
         rc = save_assessor(a, out, err);
@@ -300,8 +287,7 @@ load(struct side *s, struct unpack *in, struct err *err)
     struct lent_all living;
     int rc;
 
-    if (series_load(a->living, in) != 0 ||
-        (a->scalarizes && scalar_load(&a->scalar, in) != 0))
+    if (series_load(a->living, in) != 0 || judged_load(&a->judged, in) != 0)
         return err_set(err, ERR_LOG, "histories: damaged, or out of memory");
     if (a->assessor == NULL)
         return 0;
@@ -367,6 +353,7 @@ free_assessing(struct side *s)
     struct assessing *a = self(s);
 
     series_map_free(a->living);
+    judged_fini(&a->judged);
     side_fini(s);
     free(a);
 }
@@ -395,9 +382,6 @@ assessing_new(struct assessor *assessor, const struct policy *policy,
     }
     side_init(&a->side, &ops, SENDER_ASSESSOR, policy, emitter, log);
     a->assessor = assessor;
-    a->judged = policy_judged(policy);
-    a->scalarizes = policy_scalarizes(policy) && a->judged == SIZE_MAX;
-    if (a->scalarizes)
-        scalar_init(&a->scalar, policy->objectives);
+    judged_init(&a->judged, policy);
     return &a->side;
 }

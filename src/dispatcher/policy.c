@@ -120,12 +120,17 @@ policy_set_objectives(struct policy *p, const struct objectives *o,
     for (size_t i = 0; judged != NULL && i < o->n; i++)
         if (strcmp(o->items[i].name, judged) == 0)
             p->assessor_objective = o->items[i].name;
+    if (p->assessor_objective == NULL && judged != NULL &&
+        strcmp(judged, POLICY_RANK) == 0)
+        p->assessor_objective = POLICY_RANK;
     if (judged == NULL || p->assessor_objective != NULL)
         return 0;
-    return err_set(err, ERR_USAGE,
-                   "'%s' is no objective, expected the name of one%s", judged,
-                   nearest_hint(judged, (const char *const *)o->names, o->n,
-                                hint, sizeof hint));
+    return err_set(
+        err, ERR_USAGE,
+        "'%s' is no objective, expected the name of one, or " POLICY_RANK "%s",
+        judged,
+        nearest_hint(judged, (const char *const *)o->names, o->n, hint,
+                     sizeof hint));
 }
 
 bool
@@ -146,11 +151,19 @@ policy_judged(const struct policy *p)
     return SIZE_MAX;
 }
 
+bool
+policy_judges_rank(const struct policy *p)
+{
+    return p->assessor_objective != NULL && policy_judged(p) == SIZE_MAX;
+}
+
 const char *
 policy_assessor_direction(const struct policy *p)
 {
     size_t i = policy_judged(p);
 
+    if (policy_judges_rank(p))
+        return direction_words[false];
     return i == SIZE_MAX ? policy_direction(p)
                          : direction_words[p->objectives->items[i].maximize];
 }

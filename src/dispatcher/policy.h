@@ -27,6 +27,9 @@ enum ask_policy { ASK_REFUSE, ASK_PRIOR };
  * once, when no trial is out whose end could be the occasion. */
 #define POLICY_TRIES 3
 
+/* What the assessor judges if that is no objective's name. */
+#define POLICY_RANK "rank"
+
 struct policy {
     enum stopped_policy stopped;
     enum error_policy on_error;
@@ -71,9 +74,9 @@ int policy_set_direction(struct policy *p, const char *word, struct err *err);
 /* The experiment's direction; NULL: it says none. */
 const char *policy_direction(const struct policy *p);
 
-/* Sets the objectives, and the direction that comes of them.  -1: err says that
- * `judged`, what the assessor is to judge (may be NULL), is none of them, and
- * which there are. */
+/* Sets the objectives, and the direction that comes of them.  `judged` (may be
+ * NULL) is what the assessor is to judge, an objective or POLICY_RANK.  -1: err
+ * says that it is none, and which there are. */
 int policy_set_objectives(struct policy *p, const struct objectives *o,
                           const char *judged, struct err *err);
 /* Whether several values, or limits, are made one for a plugin that takes one
@@ -81,6 +84,8 @@ int policy_set_objectives(struct policy *p, const struct objectives *o,
 bool policy_scalarizes(const struct policy *p);
 /* The index of the objective that the assessor judges; SIZE_MAX: none. */
 size_t policy_judged(const struct policy *p);
+/* Whether it judges ranks: judged.h. */
+bool policy_judges_rank(const struct policy *p);
 /* The direction of what the assessor is told; NULL: none is known. */
 const char *policy_assessor_direction(const struct policy *p);
 /* The direction that programs are told, which read the values themselves. */

@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/map.h"
 #include "dispatcher/assessing.h"
+#include "dispatcher/judged.h"
 #include "dispatcher/policy.h"
 #include "dispatcher/proxy_setup.h"
 #include "dispatcher/router.h"
@@ -42,7 +43,7 @@ struct whatif_walk {
                           recorded */
     struct policy policy;
     struct objectives *objectives; /* NULL: results are one number */
-    struct scalar scalar;          /* of intermediate results */
+    struct judged judged;
     struct router *router;
     struct assessor *assessor;
     struct side *assessing;
@@ -108,32 +109,18 @@ get_trial(struct whatif_walk *w, const char *job, const struct parameter_id *id)
 
 /* ---- the manager's frames ---- */
 
-/* What is judged of a report. */
-static double
-value_of(struct whatif_walk *w, const struct metric *m)
-{
-    size_t judged = policy_judged(&w->policy);
-
-    if (m->values == NULL)
-        return m->value;
-    if (judged != SIZE_MAX)
-        return m->values[judged];
-    return policy_scalarizes(&w->policy)
-               ? scalar_take(&w->scalar, m->values, m->violation)
-               : m->value;
-}
-
 /* Enters a report among what was really reported; NULL: out of memory. */
 static const struct series *
 see_report(struct whatif_walk *w, const struct metric *m)
 {
     struct series *h = series_get(w->seen, m->job);
+    double value;
 
-    if (h == NULL)
+    if (h == NULL || judged_take(&w->judged, m, &value) != 0)
         return NULL;
     if (m->attempt > h->attempt)
         series_restart(h, m->attempt);
-    return series_enter(h, m->sequence, value_of(w, m)) < 0 ? NULL : h;
+    return series_enter(h, m->sequence, value) < 0 ? NULL : h;
 }
 
 /* Tells the other assessor of the end that would have followed its stop. */
@@ -455,7 +442,6 @@ take_objectives(struct whatif_walk *w, const struct session_setup *session,
         policy_set_objectives(&w->policy, w->objectives,
                               session->assessor_objective, err) != 0)
         return err_place(err, "head record: objectives");
-    scalar_init(&w->scalar, w->objectives);
     router_judge(w->router, w->objectives);
     if (policy_scalarizes(&w->policy))
         w->out->scalarized = scalarize_name(w->objectives->how);
@@ -489,6 +475,7 @@ begin(struct whatif_walk *w, struct err *err)
         router_serve_nni(w->router, w->policy.reissue);
     if (take_objectives(w, &session, err) != 0)
         return -1;
+    judged_init(&w->judged, &w->policy);
     direction = policy_assessor_direction(&w->policy);
     w->out->judged_up = direction != NULL ? strcmp(direction, "maximize") == 0
                                           : w->out->maximize;
@@ -520,6 +507,7 @@ end(struct whatif_walk *w)
     side_free(w->assessing);
     assessor_free(w->assessor);
     series_map_free(w->seen);
+    judged_fini(&w->judged);
     router_free(w->router);
     objectives_free(w->objectives);
     json_free(w->head);
