@@ -210,7 +210,7 @@ static const struct {
      ":1: assessor.objective: needs `objectives`, of which it names one"},
     {"objectives: [{name: accuracy, direction: maximize}]\n"
      "assessor: {name: medianstop, objective: acuracy}",
-     ":2: assessor.objective: 'acuracy' is none of the objectives (did you "
+     ":2: assessor.objective: 'acuracy' is none of the objectives, and not rank (did you "
      "mean 'accuracy'?)"},
     {"objectives:\n- {name: a, direction: minimize, reference: 1}\n- {name: b, "
      "direction: minimize}\nstopValue: 3",
