@@ -1071,8 +1071,8 @@ static int
 take_head(struct history_reader *h, struct err *err)
 {
     const struct record *r = &h->record;
-    struct json *doc = json_parse(r->payload, r->len, JSON_STRICT, NULL);
     struct err why = {0};
+    struct json *doc = json_parse(r->payload, r->len, JSON_STRICT, &why);
     struct jval v;
 
     objectives_free(h->objectives);

@@ -634,29 +634,41 @@ take_values(const struct objectives *o, struct jval reported, double *values,
     return 0;
 }
 
+/* Reads what a text holds.  A text in a text is not taken, nor is one that is
+ * no JSON. */
+static int
+take_text(const struct objectives *o, struct jval reported, double *values,
+          struct err *err)
+{
+    const char *text = "";
+    size_t len = 0;
+    struct err why = {0};
+    struct json *doc;
+    int rc;
+
+    jval_string(reported, &text, &len);
+    doc = json_parse(text, len, JSON_NAN, &why);
+    if (why.code == ERR_MEMORY)
+        rc = err_set(err, ERR_MEMORY, "%s", why.text);
+    else if (doc == NULL || jval_type(json_root(doc)) == JSON_STRING)
+        rc = refuse_missing(o, reported, o->names[0], err);
+    else
+        rc = take_values(o, json_root(doc), values, err);
+    json_free(doc);
+    return rc;
+}
+
 int
 objectives_take(const struct objectives *o, struct jval reported,
                 struct objective_values *out, struct err *err)
 {
-    const char *text;
-    size_t len;
-    int result;
+    int rc = jval_type(reported) == JSON_STRING
+                 ? take_text(o, reported, out->values, err)
+                 : take_values(o, reported, out->values, err);
 
-    if (jval_string(reported, &text, &len)) {
-        struct json *doc = json_parse(text, len, JSON_NAN, NULL);
-
-        /* A text in a text is not taken, nor is one that is no JSON. */
-        result = doc != NULL && jval_type(json_root(doc)) != JSON_STRING
-                     ? take_values(o, json_root(doc), out->values, err)
-                     : refuse_missing(o, reported, o->names[0], err);
-        json_free(doc);
-    } else {
-        result = take_values(o, reported, out->values, err);
-    }
-    if (result != 0)
-        return -1;
-    out->violation = objectives_violation(o, out->values);
-    return 0;
+    if (rc == 0)
+        out->violation = objectives_violation(o, out->values);
+    return rc;
 }
 
 int

@@ -98,9 +98,10 @@ int
 main(int argc, char **argv)
 {
     static const struct torture_case *const tables[] = {
-        torture_core,    torture_pack,    torture_protocol, torture_space,
-        torture_log,     torture_history, torture_plugin,   torture_config,
-        torture_session, torture_state,   torture_saving,   torture_plugins};
+        torture_core,      torture_pack,    torture_protocol, torture_space,
+        torture_log,       torture_history, torture_plugin,   torture_config,
+        torture_session,   torture_state,   torture_saving,   torture_plugins,
+        torture_objectives};
     unsigned long *at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int failed = 0;

@@ -20,7 +20,7 @@ struct torture_case {
 extern const struct torture_case torture_core[], torture_pack[],
     torture_protocol[], torture_space[], torture_log[], torture_history[],
     torture_plugin[], torture_config[], torture_session[], torture_state[],
-    torture_saving[], torture_plugins[];
+    torture_saving[], torture_plugins[], torture_objectives[];
 
 /* ---- failing.c ---- */
 
