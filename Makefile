@@ -276,6 +276,7 @@ PARTS_asha := auto $(PARTS_auto)
 PARTS_auto_assessor := percentile
 PARTS_bohb := bands parts tpe
 PARTS_gp := cmaes
+PARTS_nsga2 := cmaes
 PARTS_parego := cmaes gp
 PARTS_smac := tpe
 PARTS_hyperband := bands

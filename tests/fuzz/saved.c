@@ -49,6 +49,7 @@ static const struct {
     {"threshold", NULL, true},     {"wilcoxon", NULL, true},
     {"gp", NULL, false},           {"smac", NULL, false},
     {"auto_assessor", NULL, true}, {"parego", NULL, false},
+    {"nsga2", NULL, false},
 };
 
 static const struct log silent = {.fd = -1, .name = "tunepipe"};

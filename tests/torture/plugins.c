@@ -240,6 +240,7 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
     X(evolution)  \
     X(gp)         \
     X(grid)       \
+    X(nsga2)      \
     X(parego)     \
     X(pbt)        \
     X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(smac) X(tpe)

@@ -473,6 +473,7 @@ run_extremes(const char *name)
     X(gp)        \
     X(grid)      \
     X(hyperband) \
+    X(nsga2)     \
     X(parego)    \
     X(pbt)       \
     X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(smac) X(tpe)
