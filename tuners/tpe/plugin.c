@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner `tpe`: tpe.h behind the plugin interface. */
 #include "tpe/carry.h"
+#include "tpe/several.h"
 #include "tpe/tpe.h"
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define GOOD_MOST 25 /* without an argument */
@@ -14,6 +16,8 @@ struct tpe_tuner {
     struct tpe_options options;
     struct tpe *tpe; /* NULL before space() */
     struct carrier carrier;
+    const struct tp_objectives *objectives; /* NULL: results are one value */
+    struct several several;
 };
 
 enum {
@@ -64,6 +68,7 @@ destroy(void *vself)
 
     tpe_free(self->tpe);
     tpe_carrier_fini(&self->carrier);
+    tpe_several_fini(&self->several);
     free(self);
 }
 
@@ -101,6 +106,20 @@ config(void *vself, const struct tp_value *values, size_t n)
         .prior = values[ARG_PRIOR].number,
         .gamma = tp_number_or(&values[ARG_GAMMA], 0),
     };
+    return TP_OK;
+}
+
+static int
+objectives(void *vself, const struct tp_objectives *of)
+{
+    struct tpe_tuner *self = vself;
+
+    if (of->n > SEVERAL_MAX)
+        return tp_error(self->host, "%zu objectives, expected at most %d",
+                        of->n, SEVERAL_MAX);
+    self->objectives = of;
+    self->several.n_costs = of->n;
+    self->options.maximize = false;
     return TP_OK;
 }
 
@@ -147,6 +166,25 @@ explain(const struct tpe_tuner *self, const struct tpe_reason *why)
         tp_explain(host, "%zu draws were left out: tried before", why->twins);
 }
 
+/* Of several costs: which results are good; level(): none is any more. */
+static int
+order(struct tpe_tuner *self)
+{
+    struct points *p = &self->tpe->points;
+    size_t want = tpe_n_good(&self->options, tpe_points_ranked(p));
+
+    return self->objectives == NULL
+               ? 0
+               : tpe_several_order(&self->several, p, want);
+}
+
+static void
+level(struct tpe_tuner *self)
+{
+    if (self->objectives != NULL)
+        tpe_several_level(&self->tpe->points);
+}
+
 static int
 ask(void *vself, uint64_t id, struct tp_suggestion *out)
 {
@@ -160,7 +198,12 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
         tpe_points_ask(&self->tpe->points, id);
         explain(self, NULL);
     } else {
-        if (tpe_ask(self->tpe, host->uniform, host->ctx, id, out->x, &why) != 0)
+        int rc = order(self);
+
+        if (rc == 0)
+            rc = tpe_ask(self->tpe, host->uniform, host->ctx, id, out->x, &why);
+        level(self);
+        if (rc != 0)
             return tp_out_of_memory(self->host);
         explain(self, &why);
     }
@@ -172,7 +215,34 @@ score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct tpe_tuner *self = vself;
 
-    return tp_ok_or_memory(self->host, tpe_score(self->tpe, points, n, out));
+    int rc = order(self);
+
+    if (rc == 0)
+        rc = tpe_score(self->tpe, points, n, out);
+    level(self);
+    return tp_ok_or_memory(self->host, rc);
+}
+
+/* Less is better of each; what is not finite, or missing, makes a failure of
+ * the result. */
+static int
+tell_several(struct tpe_tuner *self, uint64_t id, const double *x,
+             enum tpe_how how, const struct tp_result *result)
+{
+    size_t n = self->several.n_costs, i;
+    struct points *p = &self->tpe->points;
+    double costs[SEVERAL_MAX], value = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        double v = result->values == NULL ? (double)NAN : result->values[k];
+
+        costs[k] = TP_OBJECTIVE(self->objectives, k)->maximize ? -v : v;
+        value = isfinite(v) ? value : (double)NAN;
+    }
+    if (tpe_tell(self->tpe, id, x, how, value, result->step) != 0)
+        return -1;
+    i = id == POINTS_NO_ID ? p->n - 1 : tpe_points_find(p, id);
+    return tpe_several_tell(&self->several, p, i, costs, result->violation);
 }
 
 static int
@@ -182,10 +252,13 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     enum tpe_how how =
         result->how == TP_RESULT_STOPPED ? TPE_STOPPED : TPE_FINAL;
 
-    if (tpe_carrier_tell(&self->carrier, id, x) != 0 ||
-        tpe_tell(self->tpe, id, x, how, result->value, result->step) != 0)
-        return tp_out_of_memory(self->host);
-    return TP_OK;
+    int rc = tpe_carrier_tell(&self->carrier, id, x);
+
+    if (rc == 0 && self->objectives != NULL)
+        rc = tell_several(self, id, x, how, result);
+    else if (rc == 0)
+        rc = tpe_tell(self->tpe, id, x, how, result->value, result->step);
+    return tp_ok_or_memory(self->host, rc);
 }
 
 static int
@@ -203,6 +276,8 @@ save(void *vself, const struct tp_sink *sink)
     const struct tpe_tuner *self = vself;
 
     tpe_save(self->tpe, sink);
+    if (self->objectives != NULL)
+        tpe_several_save(&self->several, &self->tpe->points, sink);
     return TP_OK;
 }
 
@@ -213,6 +288,8 @@ load(void *vself, const struct tp_source *source)
     struct tpe_tuner *self = vself;
     const char *why = tpe_load(self->tpe, source);
 
+    if (why == NULL && self->objectives != NULL)
+        why = tpe_several_load(&self->several, &self->tpe->points, source);
     if (why == NULL && tpe_carrier_load(&self->carrier) != 0)
         why = "out of memory";
     return tp_ok_unless(self->host, why);
@@ -236,5 +313,6 @@ static const struct tp_tuner tuner = {
     .save = save,
     .load = load,
     .score = score,
+    .objectives = objectives,
 };
 TP_REGISTER_TUNER(tuner)

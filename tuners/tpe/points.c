@@ -220,6 +220,7 @@ tpe_points_copy(struct points *p, const struct axis *axes,
     if (tpe_points_add(p, axes, point->id, x) != 0)
         return -1;
     tpe_points_set(p, p->n - 1, point->state, point->loss, point->step);
+    p->all[p->n - 1].row = point->row;
     return 0;
 }
 
@@ -257,6 +258,7 @@ load_point(const struct points *p, const struct axis *axes,
         (point->id != POINTS_NO_ID && tpe_points_find(p, point->id) < p->n))
         return "a point is damaged";
     point->state = (enum point_state)state;
+    point->row = 0;
     return NULL;
 }
 
