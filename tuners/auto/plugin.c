@@ -5,7 +5,8 @@
  * through their tables.  plan.h says which of them suggests the next trial.
  * That one is told of the trial as its own; the others are told of the result
  * as of an imported one, so that each knows all there is to know, whenever its
- * turn comes. */
+ * turn comes.  Where there are several objectives, or limits on results, all
+ * trials are parego's, and the other parts hear of nothing. */
 #include "auto/owners.h"
 #include "auto/parts.h"
 #include "auto/plan.h"
@@ -23,6 +24,9 @@ struct auto_tuner {
     struct owners owners;
     struct plan plan;
     bool maximizes;
+    struct defaults defaults_several;
+    bool has_said;
+    void *several; /* of parego: it suggests all; NULL: there is one value */
 };
 
 enum { MODE, SEED, N_ARGS };
@@ -40,6 +44,8 @@ destroy(void *vself)
     for (size_t i = 0; i < PLAN_N; i++)
         if (self->parts[i] != NULL)
             self->tables[i]->destroy(self->parts[i]);
+    if (self->several != NULL)
+        parts_parego()->destroy(self->several);
     owners_fini(&self->owners);
     free(self);
 }
@@ -84,6 +90,25 @@ config(void *vself, const struct tp_value *values, size_t n)
     return TP_OK;
 }
 
+static int
+objectives(void *vself, const struct tp_objectives *of)
+{
+    struct auto_tuner *self = vself;
+    const struct tp_tuner *t = parts_parego();
+    struct defaults *d = &self->defaults_several;
+
+    if (of->n == 1 && of->n_limits == 0)
+        return TP_OK;
+    if (defaults_fill(d, t->args, t->n_args,
+                      self->maximizes ? "maximize" : "minimize") != 0)
+        return tp_error(self->host, "a part's arguments have no defaults");
+    self->several = t->create(self->host);
+    if (self->several == NULL ||
+        t->config(self->several, d->values, t->n_args) != TP_OK)
+        return TP_ERR;
+    return t->objectives(self->several, of);
+}
+
 static void
 announce(const struct auto_tuner *self, const char *why)
 {
@@ -111,6 +136,14 @@ space(void *vself, const struct tp_space *s)
 {
     struct auto_tuner *self = vself;
 
+    if (self->several != NULL) {
+        if (!self->has_said)
+            tp_log(self->host, TP_LOG_INFO,
+                   "there are several objectives, or limits: parego suggests "
+                   "all trials");
+        self->has_said = true;
+        return parts_parego()->space(self->several, s);
+    }
     for (size_t i = 0; i < PLAN_N; i++)
         if (self->tables[i]->space(self->parts[i], s) != TP_OK)
             return TP_ERR;
@@ -148,6 +181,11 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     int owner = owners_of(&self->owners, id);
     int rc;
 
+    if (self->several != NULL) {
+        tp_explain(self->host, "by parego, as there are several objectives, or "
+                               "limits");
+        return parts_parego()->ask(self->several, id, out);
+    }
     if (owner < 0) {
         owner = (int)plan_next(&self->plan);
         if (owners_add(&self->owners, id, (size_t)owner) != 0)
@@ -208,6 +246,8 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     struct auto_tuner *self = vself;
     int owner = id == TP_NO_ID ? -1 : owners_of(&self->owners, id);
 
+    if (self->several != NULL)
+        return parts_parego()->tell(self->several, id, x, result);
     if (owner >= 0)
         owners_close(&self->owners, id);
     if (result->how != TP_RESULT_STOPPED)
@@ -229,6 +269,8 @@ ended(void *vself, uint64_t id, const double *x, int how)
     int owner = owners_of(&self->owners, id);
     int rc = TP_OK;
 
+    if (self->several != NULL)
+        return parts_parego()->ended(self->several, id, x, how);
     if (owner < 0)
         return TP_OK;
     if (owners_close(&self->owners, id) && how == TP_ENDED_FAILED) {
@@ -251,7 +293,7 @@ plan(void *vself, const struct tp_plan *plan)
     bool before = plan_models(&self->plan);
 
     self->plan.trials = plan->trials;
-    if (plan_models(&self->plan) != before)
+    if (self->several == NULL && plan_models(&self->plan) != before)
         announce(self, "");
     return TP_OK;
 }
@@ -263,6 +305,8 @@ score(void *vself, const double *const *points, size_t n, double *out)
     struct auto_tuner *self = vself;
     enum plan_part lead = plan_lead(&self->plan);
 
+    if (self->several != NULL)
+        return parts_parego()->score(self->several, points, n, out);
     return self->tables[lead]->score(self->parts[lead], points, n, out);
 }
 
@@ -271,6 +315,8 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct auto_tuner *self = vself;
 
+    if (self->several != NULL)
+        return parts_parego()->save(self->several, sink);
     plan_save(&self->plan, sink);
     owners_save(&self->owners, sink);
     for (size_t i = 0; i < PLAN_N; i++)
@@ -284,6 +330,8 @@ load(void *vself, const struct tp_source *source)
 {
     struct auto_tuner *self = vself;
 
+    if (self->several != NULL)
+        return parts_parego()->load(self->several, source);
     if (plan_load(&self->plan, source) != 0 ||
         owners_load(&self->owners, source, PLAN_N) != 0)
         return tp_error(self->host,
@@ -312,5 +360,6 @@ static const struct tp_tuner tuner = {
     .load = load,
     .score = score,
     .plan = plan,
+    .objectives = objectives,
 };
 TP_REGISTER_TUNER(tuner)

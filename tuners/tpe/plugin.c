@@ -114,6 +114,8 @@ objectives(void *vself, const struct tp_objectives *of)
 {
     struct tpe_tuner *self = vself;
 
+    if (of->n == 1 && of->n_limits == 0)
+        return TP_OK; /* `value` is it */
     if (of->n > SEVERAL_MAX)
         return tp_error(self->host, "%zu objectives, expected at most %d",
                         of->n, SEVERAL_MAX);
