@@ -27,7 +27,7 @@ struct point {
     double loss;   /* DONE, STOPPED: smaller is better */
     uint64_t step; /* STOPPED */
     enum point_state state;
-    uint32_t row; /* DONE, with several costs: where they are, several.h */
+    uint32_t row; /* DONE, STOPPED: of several costs, see several.h */
 };
 
 #define POINTS_NO_ID (~(uint64_t)0)

@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is ordered: complete points, in the order in which they came. */
+/* What is ordered: points of one kind, in the order in which they came. */
 struct pool {
     const struct several *several;
     size_t n;
-    uint32_t *order; /* of the points, best first; owned by the caller */
-    double *costs;   /* n_costs a point, as it came */
+    double *costs; /* n_costs a point, as it came */
     double *violations;
     uint32_t *ranks, *rows; /* by number in the pool; in the order */
     double *chosen;         /* costs of those that were chosen */
@@ -46,11 +45,17 @@ add_row(struct several *s, const double *costs, double violation)
     return 0;
 }
 
+static bool
+has_row(const struct point *point)
+{
+    return point->state == POINT_DONE || point->state == POINT_STOPPED;
+}
+
 int
 tpe_several_tell(struct several *s, struct points *p, size_t i,
                  const double *costs, double violation)
 {
-    if (p->all[i].state != POINT_DONE)
+    if (!has_row(&p->all[i]))
         return 0;
     violation = violation > 0      ? violation
                 : isnan(violation) ? (double)INFINITY
@@ -70,11 +75,11 @@ pool_fini(struct pool *pool)
 
 static int
 pool_init(struct pool *pool, const struct several *s, const struct points *p,
-          uint32_t *order)
+          const uint32_t *came, size_t n)
 {
-    size_t n = p->n_done, k = s->n_costs;
+    size_t k = s->n_costs;
 
-    *pool = (struct pool){.several = s, .n = n, .order = order};
+    *pool = (struct pool){.several = s, .n = n};
     pool->costs = calloc(2 * n * (k + 1) + 1, sizeof *pool->costs);
     pool->ranks = calloc(2 * n + 1, sizeof *pool->ranks);
     if (pool->costs == NULL || pool->ranks == NULL)
@@ -84,7 +89,7 @@ pool_init(struct pool *pool, const struct several *s, const struct points *p,
     pool->bounds = pool->violations + n;
     pool->rows = pool->ranks + n;
     for (size_t i = 0; i < n; i++) {
-        uint32_t row = p->all[order[i]].row;
+        uint32_t row = p->all[came[i]].row;
 
         memcpy(pool->costs + i * k, s->costs + row * k,
                k * sizeof *pool->costs);
@@ -189,39 +194,78 @@ order_pool(struct pool *pool, size_t want)
     return 0;
 }
 
-int
-tpe_several_order(const struct several *s, struct points *p, size_t want)
+/* n ranked points, which may be told apart by their costs alone. */
+static int
+order_run(const struct several *s, struct points *p, uint32_t *run, size_t n,
+          size_t want)
 {
-    uint32_t *came = p->ranked, *order;
+    uint32_t *order = calloc(n + 1, sizeof *order);
     struct pool pool;
     int rc = -1;
 
-    order = calloc(p->n_done + 1, sizeof *order);
-    if (order != NULL && pool_init(&pool, s, p, came) == 0 &&
-        order_pool(&pool, want) == 0) {
-        for (size_t i = 0; i < p->n_done; i++)
-            order[i] = came[pool.rows[i]];
-        memcpy(p->ranked, order, p->n_done * sizeof *order);
-        for (size_t i = 0; i < p->n_done; i++)
-            p->all[p->ranked[i]].loss = (double)i;
+    if (order == NULL)
+        return -1;
+    if (pool_init(&pool, s, p, run, n) == 0 && order_pool(&pool, want) == 0) {
+        for (size_t i = 0; i < n; i++)
+            order[i] = run[pool.rows[i]];
+        memcpy(run, order, n * sizeof *order);
+        for (size_t i = 0; i < n; i++)
+            p->all[run[i]].loss = (double)i;
         rc = 0;
     }
-    if (order != NULL)
-        pool_fini(&pool);
+    pool_fini(&pool);
     free(order);
     return rc;
+}
+
+/* Behind the points of the run that begins at `first`: the complete ones, or
+ * those that were stopped at one step. */
+static size_t
+end_of_run(const struct points *p, size_t first)
+{
+    size_t end = first, n = tpe_points_ranked(p);
+
+    if (first < p->n_done)
+        return p->n_done;
+    while (end < n &&
+           p->all[p->ranked[end]].step == p->all[p->ranked[first]].step)
+        end++;
+    return end;
+}
+
+int
+tpe_several_order(const struct several *s, struct points *p, size_t want)
+{
+    size_t n = p->n_done > 0 ? p->n_done : p->n_stopped;
+
+    for (size_t first = 0, end; first < n && first < want; first = end) {
+        end = end_of_run(p, first);
+        if (order_run(s, p, p->ranked + first, end - first, want - first) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int
+compare_numbers(const void *va, const void *vb)
+{
+    const uint32_t *a = va, *b = vb;
+
+    return *a < *b ? -1 : *a > *b;
 }
 
 void
 tpe_several_level(struct points *p)
 {
-    size_t n = 0;
+    size_t n = tpe_points_ranked(p);
 
-    for (uint32_t i = 0; i < p->n; i++)
-        if (p->all[i].state == POINT_DONE) {
-            p->all[i].loss = 0;
-            p->ranked[n++] = i;
-        }
+    for (size_t first = 0, end; first < n; first = end) {
+        end = end_of_run(p, first);
+        qsort(p->ranked + first, end - first, sizeof *p->ranked,
+              compare_numbers);
+        for (size_t i = first; i < end; i++)
+            p->all[p->ranked[i]].loss = 0;
+    }
 }
 
 void
@@ -231,7 +275,7 @@ tpe_several_save(const struct several *s, const struct points *p,
     for (size_t i = 0; i < p->n; i++) {
         size_t row = p->all[i].row;
 
-        if (p->all[i].state != POINT_DONE)
+        if (!has_row(&p->all[i]))
             continue;
         tp_put_f64(sink, s->violations[row]);
         tp_put_f64s(sink, s->costs + row * s->n_costs, s->n_costs);
@@ -245,7 +289,7 @@ tpe_several_load(struct several *s, struct points *p,
     for (size_t i = 0; i < p->n; i++) {
         double costs[SEVERAL_MAX], violation;
 
-        if (p->all[i].state != POINT_DONE)
+        if (!has_row(&p->all[i]))
             continue;
         if (tp_get_f64(source, &violation) != TP_OK ||
             tp_get_f64s(source, costs, s->n_costs) != TP_OK)

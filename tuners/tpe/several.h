@@ -20,7 +20,7 @@ struct tp_source;
 
 #define SEVERAL_MAX 8 /* costs */
 
-/* Rows of costs, which complete points have: struct point's row. */
+/* Rows of costs, which points with a result have: struct point's row. */
 struct several {
     size_t n_costs; /* 0: results are one value */
     double *costs;
@@ -35,10 +35,10 @@ void tpe_several_fini(struct several *s);
 int tpe_several_tell(struct several *s, struct points *p, size_t i,
                      const double *costs, double violation);
 
-/* The complete points have their order as losses, `want` of them the right
- * one; until tpe_several_level(), which makes them all equal again: between
- * two calls from outside nothing depends on what was asked for.  -1: out of
- * memory, and they are equal. */
+/* The complete points, or while there is none those that were stopped, step by
+ * step, have their order as losses, `want` of them the right one; until
+ * tpe_several_level() makes them all equal again: between two calls from
+ * outside nothing depends on what was asked for.  -1: out of memory. */
 int tpe_several_order(const struct several *s, struct points *p, size_t want);
 void tpe_several_level(struct points *p);
 
