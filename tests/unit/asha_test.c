@@ -2,6 +2,7 @@
 /* The tuner asha's algorithm, without the plugin around it. */
 #include "asha/asha.h"
 
+#include "numerics/front.h"
 #include "unit/asha_help.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ TEST(asha_rungs_know_their_top)
     for (uint64_t eta = 2; eta < 6; eta++) {
         struct rung r;
 
-        asha_rung_init(&r, eta, eta % 2);
+        asha_rung_init(&r, eta, eta % 2, 0);
         for (uint32_t i = 0; i < 150; i++) {
             double loss = (double)draw(&seed, 20);
 
@@ -105,12 +106,52 @@ TEST(asha_takes_nan_for_the_worst_and_the_first_of_equals)
     static const size_t ranks[] = {4, 2, 5, 3, 1, 6};
     struct rung r;
 
-    asha_rung_init(&r, 3, 0);
+    asha_rung_init(&r, 3, 0, 0);
     for (uint32_t i = 0; i < 6; i++)
         asha_rung_add(&r, losses[i], i, i);
     for (uint32_t i = 0; i < 6; i++)
         CHECK_EQ(asha_rung_rank(&r, i), ranks[i]);
     asha_rung_fini(&r);
+}
+
+/* Of several costs the losses are the places in front_order()'s order. */
+static void
+check_places(const struct rung *r)
+{
+    uint32_t order[150];
+
+    CHECK_EQ(front_order(r->costs, r->violations, r->n, r->n_costs, order), 0);
+    for (size_t i = 0; i < r->n; i++)
+        CHECK(r->entries[order[i]].loss == (double)i);
+}
+
+TEST(asha_rungs_of_several_costs_go_by_front_and_crowding)
+{
+    uint64_t seed = 6;
+
+    for (uint64_t eta = 2; eta < 6; eta++) {
+        struct rung r;
+
+        asha_rung_init(&r, eta, eta % 2, 2);
+        for (uint32_t i = 0; i < 150; i++) {
+            double costs[2] = {(double)draw(&seed, 20), (double)draw(&seed, 9)};
+            double violation = draw(&seed, 4) == 0 ? (double)draw(&seed, 3) : 0;
+
+            if (draw(&seed, 9) == 0)
+                costs[1] = NAN;
+            CHECK_EQ(asha_rung_add_several(&r, i % 40 == 7 ? NULL : costs,
+                                           violation, i, i),
+                     i);
+            if (draw(&seed, 4) > 0)
+                asha_rung_wait(&r, i);
+            check_rung(&r);
+            if (draw(&seed, 2) > 0 && asha_rung_next(&r) != RUNG_NONE)
+                asha_rung_promote(&r);
+            check_rung(&r);
+            check_places(&r);
+        }
+        asha_rung_fini(&r);
+    }
 }
 
 /* One worker, nine configurations whose order is the same at every level, the

@@ -170,7 +170,7 @@ begin_bracket(struct asha *a, size_t s)
     for (size_t k = 0; k < b->n_rungs; k++) {
         asha_rung_fini(&b->rungs[k]);
         asha_rung_init(&b->rungs[k], a->options.eta,
-                       a->options.promotes ? 0 : 1);
+                       a->options.promotes ? 0 : 1, a->n_costs);
         b->out[k] = 0;
         b->closed[k] = false;
     }
@@ -481,13 +481,23 @@ asha_first(const struct asha *a, uint64_t id)
 
 /* Results: which rung they enter, and what follows for their trial. */
 
+void
+asha_lend(struct asha *a, const double *costs, double violation)
+{
+    a->costs = costs;
+    a->violation = violation;
+}
+
 static int
 record(struct asha *a, struct asha_config *c, uint64_t id, const double *x,
        double loss, struct asha_judgement *out)
 {
     uint32_t place = (uint32_t)(c - a->pool);
     struct rung *r = &a->brackets[c->bracket].rungs[c->rung];
-    uint32_t entry = asha_rung_add(r, loss, id, place);
+    uint32_t entry =
+        r->n_costs == 0
+            ? asha_rung_add(r, loss, id, place)
+            : asha_rung_add_several(r, a->costs, a->violation, id, place);
 
     if (entry == RUNG_NONE)
         return -1;
@@ -498,7 +508,7 @@ record(struct asha *a, struct asha_config *c, uint64_t id, const double *x,
         .rung = c->rung,
         .is_recorded = true,
         .entry = entry,
-        .cut = asha_rung_cut(r),
+        .cut = r->n_costs == 0 ? asha_rung_cut(r) : (double)NAN,
     };
     return 0;
 }
@@ -622,7 +632,12 @@ save_rung(const struct rung *r, const struct tp_sink *sink)
     for (size_t i = 0; i < r->n; i++) {
         const struct rung_entry *e = &r->entries[i];
 
-        tp_put_f64(sink, e->loss);
+        if (r->n_costs == 0) {
+            tp_put_f64(sink, e->loss);
+        } else {
+            tp_put_f64(sink, r->violations[i]);
+            tp_put_f64s(sink, r->costs + i * r->n_costs, r->n_costs);
+        }
         tp_put_u64(sink, e->id);
         tp_put_u64(sink, e->config);
         tp_put_u64(sink, e->state);
@@ -782,9 +797,9 @@ static int
 load_rung(struct asha *a, size_t bracket, size_t k, const struct tp_source *s)
 {
     struct rung *r = &a->brackets[bracket].rungs[k];
+    double loss, costs[ASHA_COSTS_MAX];
     uint64_t n, id, config;
     uint8_t state;
-    double loss;
 
     if (tp_get_u64(s, &n) != TP_OK)
         return -1;
@@ -792,17 +807,20 @@ load_rung(struct asha *a, size_t bracket, size_t k, const struct tp_source *s)
         uint32_t i;
 
         if (tp_get_f64(s, &loss) != TP_OK || isnan(loss) ||
+            (r->n_costs > 0 && tp_get_f64s(s, costs, r->n_costs) != TP_OK) ||
             tp_get_u64(s, &id) != TP_OK || tp_get_u64(s, &config) != TP_OK ||
             config >= RUNG_NONE || load_small(s, RUNG_PROMOTED, &state) != 0)
             return -1;
-        i = asha_rung_add(r, loss, id, (uint32_t)config);
+        i = r->n_costs == 0
+                ? asha_rung_add(r, loss, id, (uint32_t)config)
+                : asha_rung_append(r, costs, loss, id, (uint32_t)config);
         if (i == RUNG_NONE)
             return -1;
         r->entries[i].state = state;
         if (state == RUNG_WAITING && claim_waiting(a, bracket, k, i) != 0)
             return -1;
     }
-    return 0;
+    return r->n_costs == 0 ? 0 : asha_rung_sort(r);
 }
 
 static int

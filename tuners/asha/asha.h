@@ -16,6 +16,8 @@
  *   of those that have reached its rung, itself included, is stopped there.
  *   While less than eta have, it goes on if it is the best so far (Optuna).
  *
+ * With several costs `best` and `top` are by front and crowding: rung.h.
+ *
  * Nothing waits for anything: a straggler's result counts when it comes.
  *
  * What is done with a configuration:
@@ -40,6 +42,7 @@ struct tp_source;
 
 #define ASHA_NO_ID (~(uint64_t)0)
 #define ASHA_LEVELS_MAX 64
+#define ASHA_COSTS_MAX 8
 
 struct asha_options {
     uint64_t min_budget, max_budget; /* 1 <= min <= max, intermediate results */
@@ -52,7 +55,8 @@ struct asha_options {
 /* One that is out or waits, in a pool. */
 struct asha_config {
     uint64_t first; /* the trial with which it began */
-    double loss;    /* promoted: its result in the rung below */
+    double loss;    /* promoted: its result in the rung below, of several
+                       costs its place there, the best being 0 */
     uint32_t next;  /* free: the next free place, or RUNG_NONE */
     uint32_t entry; /* in its rung, or RUNG_NONE: has not got there */
     uint8_t bracket;
@@ -80,6 +84,8 @@ struct asha_bracket {
 
 struct asha {
     struct asha_options options;
+    size_t n_costs; /* of a result; 0: it is one loss.  To be set before the
+                       first asha_space() */
     size_t n_dims;
     uint64_t levels[ASHA_LEVELS_MAX]; /* rising; bracket s begins at s */
     size_t n_levels;
@@ -93,6 +99,9 @@ struct asha {
     size_t n_outs, room_outs, n_ended;
     uint64_t *released; /* to be told, last in first out */
     size_t n_released, room_released;
+    const double *costs; /* of what is being reported, where there are several:
+                            asha_lend() */
+    double violation;
 };
 
 enum asha_answer { ASHA_NEW, ASHA_PROMOTED, ASHA_LATER, ASHA_DONE };
@@ -111,7 +120,8 @@ struct asha_judgement {
     size_t bracket, rung;
     bool is_recorded; /* it has just entered that rung: */
     uint32_t entry;
-    double cut; /* loss of the last one in the top; NaN: there is none */
+    double cut; /* loss of the last one in the top; NaN: there is none, or
+                   there are several costs */
 };
 
 /* The levels for these options (but brackets); how many there are. */
@@ -130,6 +140,11 @@ int asha_space(struct asha *a, size_t n_dims);
  * alone: of a NEW one the caller chooses it. */
 int asha_ask(struct asha *a, uint64_t id, double *x,
              struct asha_suggestion *out);
+
+/* Where there are several costs: those of what is reported next, lent until
+ * then, and how far it is beyond limits; `loss` is then not looked at.  NULL:
+ * it has none, and is worse than all. */
+void asha_lend(struct asha *a, const double *costs, double violation);
 
 /* Trial `id`, which is tried at x, has used so many intermediate results.
  * Less is better.  An enum asha_verdict, or -1. */

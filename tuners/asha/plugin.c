@@ -6,6 +6,7 @@
 #include "tunepipe/shell.h"
 #include "tunepipe/tuner.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The table of the plugin auto, under another name. */
@@ -18,6 +19,8 @@ struct shell {
     struct asha *asha;
     struct searcher searcher;
     bool maximize;
+    const struct tp_objectives *objectives; /* NULL: results are one value */
+    double costs[ASHA_COSTS_MAX];           /* of what is told */
 };
 
 enum {
@@ -127,6 +130,22 @@ config(void *vself, const struct tp_value *values, size_t n)
                          model_of(&values[SEARCHER]), values[MODE].text);
 }
 
+/* One without limits is `value`. */
+static int
+objectives(void *vself, const struct tp_objectives *of)
+{
+    struct shell *self = vself;
+
+    if (of->n == 1 && of->n_limits == 0)
+        return TP_OK;
+    if (of->n > ASHA_COSTS_MAX)
+        return tp_error(self->host, "%zu objectives, expected at most %d",
+                        of->n, ASHA_COSTS_MAX);
+    self->objectives = of;
+    self->asha->n_costs = of->n;
+    return searcher_objectives(&self->searcher, of);
+}
+
 /* Of n in a rung n / eta are promoted. */
 static void
 announce(const struct shell *self)
@@ -186,12 +205,21 @@ explain_ask(const struct shell *self, const struct asha_suggestion *s, int rc)
         return;
     }
     below = asha_rung(a, s->bracket, s->rung - 1);
-    tp_explain(host,
-               "bracket %zu of %zu: suggestion %llu, with %.9g, was the best "
-               "that waited in rung %zu of %zu, and in the top %zu of %zu",
-               s->bracket + 1, a->options.brackets, (unsigned long long)s->from,
-               as_loss(self, s->loss), s->rung, n_rungs, below->top.n,
-               below->n);
+    if (self->objectives != NULL)
+        tp_explain(host,
+                   "bracket %zu of %zu: suggestion %llu, place %.0f of %zu by "
+                   "front and crowding, was the best that waited in rung %zu "
+                   "of %zu, and in the top %zu",
+                   s->bracket + 1, a->options.brackets,
+                   (unsigned long long)s->from, s->loss + 1, below->n, s->rung,
+                   n_rungs, below->top.n);
+    else
+        tp_explain(
+            host,
+            "bracket %zu of %zu: suggestion %llu, with %.9g, was the best "
+            "that waited in rung %zu of %zu, and in the top %zu of %zu",
+            s->bracket + 1, a->options.brackets, (unsigned long long)s->from,
+            as_loss(self, s->loss), s->rung, n_rungs, below->top.n, below->n);
     tp_explain(host, "it goes on to rung %zu: to budget %llu", s->rung + 1,
                (unsigned long long)s->budget);
 }
@@ -212,7 +240,11 @@ explain_entry(const struct shell *self, const struct asha_judgement *j)
                a->brackets[j->bracket].n_rungs,
                (unsigned long long)asha_level(a, j->bracket, j->rung),
                asha_rung_rank(r, j->entry), r->n);
-    if (r->top.n > 0)
+    if (r->top.n > 0 && self->objectives != NULL)
+        tp_explain(host,
+                   "the best %zu by front and crowding are its top (1/%llu)",
+                   r->top.n, (unsigned long long)r->eta);
+    else if (r->top.n > 0)
         tp_explain(host,
                    "the best %zu are its top (1/%llu); the cut is at %.9g",
                    r->top.n, (unsigned long long)r->eta, as_loss(self, j->cut));
@@ -258,16 +290,30 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 /* A configuration that used less than max_budget is to the model one that was
  * stopped there: those that got further come first. */
 static int
-tell_model(struct shell *self, uint64_t id, const double *x, double value,
-           int verdict, const struct asha_judgement *j)
+tell_model(struct shell *self, uint64_t id, const double *x,
+           struct tp_result result, int verdict, const struct asha_judgement *j)
 {
-    uint64_t first = asha_first(self->asha, id);
+    result.how = TP_RESULT_FINAL;
+    result.step = 0;
+    if (verdict != ASHA_FINISH) {
+        result.how = TP_RESULT_STOPPED;
+        result.step = asha_level(self->asha, j->bracket, j->rung) - 1;
+    }
+    return searcher_tell_result(&self->searcher, asha_first(self->asha, id), x,
+                                &result);
+}
 
-    if (verdict == ASHA_FINISH)
-        return searcher_tell(&self->searcher, first, x, TP_RESULT_FINAL, value,
-                             0);
-    return searcher_tell(&self->searcher, first, x, TP_RESULT_STOPPED, value,
-                         asha_level(self->asha, j->bracket, j->rung) - 1);
+/* Less is better of each. */
+static void
+lend(struct shell *self, const double *values, double violation)
+{
+    if (self->objectives == NULL)
+        return;
+    for (size_t k = 0; values != NULL && k < self->objectives->n; k++)
+        self->costs[k] = TP_OBJECTIVE(self->objectives, k)->maximize
+                             ? -values[k]
+                             : values[k];
+    asha_lend(self->asha, values == NULL ? NULL : self->costs, violation);
 }
 
 /* A result from elsewhere says where to look, and enters no rung: nobody knows
@@ -277,18 +323,26 @@ static int
 tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct shell *self = vself;
+    struct tp_result copy = {._struct_size = sizeof copy,
+                             .how = TP_RESULT_IMPORTED,
+                             .value = result->value};
     struct asha_judgement j;
     int rc;
 
+    if (self->objectives != NULL) {
+        copy.values = result->values;
+        copy.n_values = result->n_values;
+        copy.violation = result->violation;
+        lend(self, result->values, result->violation);
+    }
     if (id == TP_NO_ID)
-        return searcher_tell(&self->searcher, id, x, TP_RESULT_IMPORTED,
-                             result->value, 0);
+        return searcher_tell_result(&self->searcher, id, x, &copy);
     rc = asha_final(self->asha, id, x, as_loss(self, result->value), &j);
     if (rc < 0)
         return tp_out_of_memory(self->host);
     if (rc == ASHA_GO || rc == ASHA_STOP)
         return TP_OK;
-    return tell_model(self, id, x, result->value, rc, &j);
+    return tell_model(self, id, x, copy, rc, &j);
 }
 
 static int
@@ -305,10 +359,18 @@ metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
         [ASHA_FINISH] = {TP_FINISH, "has used max_budget"},
     };
     struct shell *self = vself;
+    struct tp_result told = {._struct_size = sizeof told, .value = m->value};
     struct asha_judgement j;
-    int rc = asha_report(self->asha, id, x, m->step + 1,
-                         as_loss(self, m->value), &j);
+    int rc;
 
+    if (self->objectives != NULL) {
+        told.values = m->values;
+        told.n_values = m->n_values;
+        told.violation = m->violation;
+        lend(self, m->values, m->violation);
+    }
+    rc = asha_report(self->asha, id, x, m->step + 1, as_loss(self, m->value),
+                     &j);
     if (rc < 0)
         return tp_out_of_memory(self->host);
     out->decision = says[rc].decision;
@@ -318,7 +380,7 @@ metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
     out->rule = says[rc].rule;
     out->value = m->value;
     out->threshold = as_loss(self, j.cut);
-    return tell_model(self, id, x, m->value, rc, &j);
+    return tell_model(self, id, x, told, rc, &j);
 }
 
 /* What was cancelled or failed is out, even behind its rung: its checkpoint
@@ -383,5 +445,6 @@ static const struct tp_tuner tuner = {
     .load = load,
     .score = score,
     .metric = metric,
+    .objectives = objectives,
 };
 TP_REGISTER_TUNER(tuner)

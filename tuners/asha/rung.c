@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "asha/rung.h"
 
+#include "front.h"
 #include "grow.h"
 
 #include <math.h>
@@ -49,9 +50,9 @@ pop(const struct rung *r, struct rung_heap *h, bool worst_first)
 }
 
 void
-asha_rung_init(struct rung *r, uint64_t eta, size_t least)
+asha_rung_init(struct rung *r, uint64_t eta, size_t least, size_t n_costs)
 {
-    *r = (struct rung){.eta = eta, .least = least};
+    *r = (struct rung){.eta = eta, .least = least, .n_costs = n_costs};
 }
 
 void
@@ -61,7 +62,9 @@ asha_rung_fini(struct rung *r)
     free(r->top.at);
     free(r->rest.at);
     free(r->wait.at);
-    asha_rung_init(r, r->eta, r->least);
+    free(r->costs);
+    free(r->violations);
+    asha_rung_init(r, r->eta, r->least, r->n_costs);
 }
 
 static int
@@ -73,7 +76,10 @@ grow(struct rung *r)
         grow_to(&r->entries, room, sizeof *r->entries) != 0 ||
         grow_to(&r->top.at, room, sizeof *r->top.at) != 0 ||
         grow_to(&r->rest.at, room, sizeof *r->rest.at) != 0 ||
-        grow_to(&r->wait.at, room, sizeof *r->wait.at) != 0)
+        grow_to(&r->wait.at, room, sizeof *r->wait.at) != 0 ||
+        (r->n_costs > 0 &&
+         (grow_to(&r->costs, room, r->n_costs * sizeof *r->costs) != 0 ||
+          grow_to(&r->violations, room, sizeof *r->violations) != 0)))
         return -1;
     r->room = room;
     return 0;
@@ -122,6 +128,69 @@ asha_rung_add(struct rung *r, double loss, uint64_t id, uint32_t config)
     r->n++;
     place(r, i);
     return i;
+}
+
+uint32_t
+asha_rung_append(struct rung *r, const double *costs, double violation,
+                 uint64_t id, uint32_t config)
+{
+    uint32_t i = (uint32_t)r->n;
+
+    if (r->n == r->room && grow(r) != 0)
+        return RUNG_NONE;
+    r->entries[i] =
+        (struct rung_entry){.id = id, .config = config, .state = RUNG_RECORDED};
+    for (size_t k = 0; k < r->n_costs; k++)
+        r->costs[i * r->n_costs + k] = costs == NULL ? (double)NAN : costs[k];
+    r->violations[i] =
+        costs == NULL || isnan(violation) ? (double)INFINITY : violation;
+    r->n++;
+    return i;
+}
+
+/* All heaps anew: the places of all may have changed. */
+static void
+fill_heaps(struct rung *r)
+{
+    size_t top = top_size(r);
+
+    r->top.n = r->rest.n = r->wait.n = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct rung_entry *e = &r->entries[i];
+
+        e->is_top = e->loss < (double)top;
+        push(r, e->is_top ? &r->top : &r->rest, i, e->is_top);
+        if (e->state == RUNG_WAITING)
+            push(r, &r->wait, i, false);
+    }
+}
+
+int
+asha_rung_sort(struct rung *r)
+{
+    uint32_t *order = calloc(r->n + 1, sizeof *order);
+    int rc = order == NULL ? -1
+                           : front_order(r->costs, r->violations, r->n,
+                                         r->n_costs, order);
+
+    for (size_t i = 0; rc == 0 && i < r->n; i++)
+        r->entries[order[i]].loss = (double)i;
+    if (rc == 0)
+        fill_heaps(r);
+    free(order);
+    return rc;
+}
+
+uint32_t
+asha_rung_add_several(struct rung *r, const double *costs, double violation,
+                      uint64_t id, uint32_t config)
+{
+    uint32_t i = asha_rung_append(r, costs, violation, id, config);
+
+    if (i == RUNG_NONE || asha_rung_sort(r) == 0)
+        return i;
+    r->n--;
+    return RUNG_NONE;
 }
 
 void

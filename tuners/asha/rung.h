@@ -7,7 +7,14 @@
  * at most one with each entry, so two heaps hold the border between top and
  * rest, and a third those that wait: adding, promoting O(log n).
  *
- * Memory: 36 bytes an entry, up to twice that while there is room to grow.
+ * With several costs they are ordered as front_order() does, by front and by
+ * crowding (R. Schmucker, M. Donini, M. B. Zafar, D. Salinas, C. Archambeau,
+ * "Multi-objective Asynchronous Successive Halving", 2021), each time that one
+ * is added: O(n log n) with two costs, O(n^2) at worst with more.  A loss is
+ * then the place in that order.
+ *
+ * Memory: 36 bytes an entry, up to twice that while there is room to grow; 8
+ * more, and 8 a cost, where there are several.
  * One thread; knows no plugin interface. */
 #ifndef ASHA_RUNG_H
 #define ASHA_RUNG_H
@@ -41,6 +48,9 @@ struct rung_heap {
 struct rung {
     uint64_t eta;
     size_t least;
+    size_t n_costs; /* 0: a loss each */
+    double *costs;  /* n_costs an entry */
+    double *violations;
     struct rung_entry *entries; /* in the order in which they came */
     size_t n, room;
     struct rung_heap top;  /* the worst first */
@@ -49,13 +59,23 @@ struct rung {
 };
 
 /* An empty one; it allocates nothing. */
-void asha_rung_init(struct rung *r, uint64_t eta, size_t least);
+void asha_rung_init(struct rung *r, uint64_t eta, size_t least, size_t n_costs);
 void asha_rung_fini(struct rung *r);
 
 /* Its place, or RUNG_NONE when out of memory: nothing has changed.  A loss
  * that is NaN counts as infinite. */
 uint32_t asha_rung_add(struct rung *r, double loss, uint64_t id,
                        uint32_t config);
+
+/* The same, with several costs.  Costs that are NULL are worse than all. */
+uint32_t asha_rung_add_several(struct rung *r, const double *costs,
+                               double violation, uint64_t id, uint32_t config);
+
+/* Of many at once, after a load: each in its turn, then all are ordered.  -1:
+ * out of memory. */
+uint32_t asha_rung_append(struct rung *r, const double *costs, double violation,
+                          uint64_t id, uint32_t config);
+int asha_rung_sort(struct rung *r);
 
 /* From now on entry i, which is RECORDED, may be promoted. */
 void asha_rung_wait(struct rung *r, uint32_t i);

@@ -31,6 +31,14 @@ searcher_fini(struct searcher *s)
         s->table->destroy(s->model);
 }
 
+int
+searcher_objectives(struct searcher *s, const struct tp_objectives *of)
+{
+    if (s->table == NULL || s->table->objectives == NULL)
+        return TP_OK;
+    return s->table->objectives(s->model, of);
+}
+
 /* Rungs stop many configurations early, of which a process that models results
  * makes little: those that are told so have none (auto/README.md, rule 3). */
 int
@@ -75,9 +83,16 @@ searcher_tell(struct searcher *s, uint64_t id, const double *x, int how,
         .step = step,
     };
 
+    return searcher_tell_result(s, id, x, &result);
+}
+
+int
+searcher_tell_result(struct searcher *s, uint64_t id, const double *x,
+                     const struct tp_result *result)
+{
     if (s->table == NULL)
         return TP_OK;
-    return s->table->tell(s->model, id, x, &result);
+    return s->table->tell(s->model, id, x, result);
 }
 
 int

@@ -29,6 +29,10 @@ int searcher_init(struct searcher *s, const struct tp_host *host,
                   const struct tp_tuner *model, const char *mode);
 void searcher_fini(struct searcher *s);
 
+/* As struct tp_tuner's; a model that takes one value is not told.  Before the
+ * first space. */
+int searcher_objectives(struct searcher *s, const struct tp_objectives *of);
+
 int searcher_space(struct searcher *s, const struct tp_space *space);
 
 /* A point for `id`, or another one. */
@@ -38,6 +42,8 @@ int searcher_ask(struct searcher *s, uint64_t id, struct tp_suggestion *out);
  * and `step` as in struct tp_result. */
 int searcher_tell(struct searcher *s, uint64_t id, const double *x, int how,
                   double value, uint64_t step);
+int searcher_tell_result(struct searcher *s, uint64_t id, const double *x,
+                         const struct tp_result *result);
 int searcher_ended(struct searcher *s, uint64_t id, const double *x, int how);
 
 int searcher_score(struct searcher *s, const double *const *points, size_t n,
