@@ -15,6 +15,7 @@
 #include "manager/parameters.h"
 #include "manager/results.h"
 #include "numerics/elementary.h"
+#include "objectives/objectives.h"
 #include "pack/packs.h"
 #include "trial/files.h"
 
@@ -104,6 +105,8 @@ note_ended(void *ctx, const struct result *item)
         return false;
     if (number / REPORT_PAGE >= r->report->pages)
         r->report->pages = number / REPORT_PAGE + 1;
+    if (r->report->results->objectives != NULL)
+        return true; /* the front is kept */
     if (!results_value(item, &value) ||
         (r->best.texts != NULL &&
          !results_is_better(r->report->results, item, &r->best)))
@@ -112,14 +115,30 @@ note_ended(void *ctx, const struct result *item)
     return result_copy(&r->best, item) == 0 && idset_add(&r->kept, number) == 0;
 }
 
+/* Keeps the best trials, with objectives all of the front. */
+static int
+keep_best(struct reading *r)
+{
+    const struct results *results = r->report->results;
+    size_t most = results->front.n + RESULTS_BEST, n;
+    const struct result **best = calloc(most, sizeof *best);
+    uint64_t number;
+    int rc = best == NULL ? -1 : 0;
+
+    n = rc == 0 ? results_ranked(results, best, most) : 0;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (number_parse_u64(best[i]->trial, strlen(best[i]->trial), &number) &&
+            number <= RESULTS_TRIAL_MAX)
+            rc = idset_add(&r->kept, number);
+    free(best);
+    return rc;
+}
+
 /* Chooses the trials that are shown. */
 static int
 choose(struct reading *r, struct err *err)
 {
-    const struct result *best[RESULTS_BEST];
     struct report *to = r->report;
-    size_t n = results_ranked(to->results, best, RESULTS_BEST);
-    uint64_t number;
 
     if (r->want.page == 0 && r->want.all)
         return 0;
@@ -127,10 +146,8 @@ choose(struct reading *r, struct err *err)
         return -1;
     if (r->want.page == 0 && r->bytes <= REPORT_BYTES)
         return 0;
-    for (size_t i = 0; i < n; i++)
-        if (number_parse_u64(best[i]->trial, strlen(best[i]->trial), &number) &&
-            number <= RESULTS_TRIAL_MAX && idset_add(&r->kept, number) != 0)
-            return out_of_memory(err);
+    if (keep_best(r) != 0)
+        return out_of_memory(err);
     if (r->want.page > to->pages)
         return err_set(err, ERR_USAGE,
                        "--page: there are %" PRIu64 " of %d trials each, not "
@@ -426,7 +443,9 @@ add_result(void *ctx, const struct result *item)
         set_text(&t->ended_by, item->ended_by) != 0 ||
         (item->place[0] != '\0' && set_text(&t->place, item->place) != 0) ||
         set_text(&t->parameter_id, item->parameter_id) != 0 ||
-        set_text(&t->parameters, item->parameters) != 0)
+        set_text(&t->parameters, item->parameters) != 0 ||
+        (t->said == NULL && strcmp(item->values, "null") != 0 &&
+         set_text(&t->said, item->values) != 0))
         return false;
     r->failed = false;
     t->has_value = results_final(item, &t->value);
@@ -536,6 +555,80 @@ read_experiment(struct reading *r, struct err *err)
     return r->report->name == NULL ? out_of_memory(err) : 0;
 }
 
+/* ---- the hypervolume over the results ---- */
+
+struct growing {
+    const struct objectives *of;
+    struct pareto front;
+    struct pareto_point *points; /* those that made it grow, */
+    uint64_t *seen;              /* and behind how many results */
+    size_t n, cap, seen_cap;
+    bool failed; /* out of memory */
+};
+
+static bool
+grow_volume(void *ctx, const struct result *item)
+{
+    struct growing *g = ctx;
+    struct objective_values v;
+    uint64_t grew = g->front.grew;
+    double value;
+
+    if (!results_value(item, &value) || !results_values(g->of, item, &v))
+        return true;
+    if (!pareto_add(&g->front, item->trial, item->budget, &v, NULL) ||
+        g->front.grew == grew)
+        return true;
+    if (GROW(g->points, g->n, g->cap) != 0 ||
+        GROW(g->seen, g->n, g->seen_cap) != 0) {
+        g->failed = true;
+        return false;
+    }
+    g->points[g->n] = (struct pareto_point){.v = v};
+    g->seen[g->n++] = g->front.seen;
+    return true;
+}
+
+/* How often it is worked out: with many objectives that takes long. */
+static size_t
+growths_max(const struct objectives *of)
+{
+    return of->n <= 2 ? 1000 : of->n == 3 ? 200 : 40;
+}
+
+/* The trials of lesser budgets than the greatest count as long as there is no
+ * greater one, as in pareto_add(): then it begins anew. */
+static int
+read_growth(struct reading *r, struct err *err)
+{
+    struct report *to = r->report;
+    const struct objectives *of = to->results->objectives;
+    struct growing g = {.of = of, .front = {.of = of}};
+    struct pareto front = {.of = of};
+    size_t every;
+    int rc;
+
+    if (of == NULL || !pareto_has_references(of))
+        return 0;
+    rc = results_walk(to->results, grow_volume, &g, err);
+    every = g.n / growths_max(of) + 1;
+    to->results_seen = g.front.seen;
+    to->growth = calloc(g.n / every + 2, sizeof *to->growth);
+    if (rc == 0 && (g.failed || to->growth == NULL))
+        rc = out_of_memory(err);
+    for (size_t i = 0; rc == 0 && i < g.n; i++) {
+        pareto_add(&front, "", 0, &g.points[i].v, NULL);
+        if (i % every == 0 || i + 1 == g.n)
+            to->growth[to->n_growth++] =
+                (struct report_growth){g.seen[i], pareto_hypervolume(&front)};
+    }
+    pareto_fini(&front);
+    pareto_fini(&g.front);
+    free(g.points);
+    free(g.seen);
+    return rc;
+}
+
 static int
 read_all(struct reading *r, struct err *err)
 {
@@ -547,7 +640,7 @@ read_all(struct reading *r, struct err *err)
     if (read_experiment(r, err) != 0 || choose(r, err) != 0 ||
         read_history(r, err) != 0 || add_results(r, err) != 0 ||
         complete(r, err) != 0 || reading_parameters(r, err) != 0 ||
-        reading_metrics(r, err) != 0)
+        reading_metrics(r, err) != 0 || read_growth(r, err) != 0)
         return -1;
     return reading_importance(r, err);
 }
@@ -587,6 +680,8 @@ report_free(struct report *r)
         free(r->metrics[i].cells);
     }
     free(r->metrics);
+    free(r->growth);
+    free(r->importances);
     columns_fini(&r->devices);
     results_free(r->results);
     free(r->trials);
@@ -735,8 +830,8 @@ fill_cells(const struct report_parameter *p, const struct ranked *ranked,
 /* Scores the parameters.  Texts, and parameters that were not searched, cannot
  * be scored: they have no values. */
 static int
-score_parameters(struct report *r, const struct ranked *ranked, size_t n,
-                 struct err *err)
+score_parameters(const struct report *r, const struct ranked *ranked, size_t n,
+                 struct importance_score *out, struct err *err)
 {
     struct importance_parameter *all = calloc(r->n_parameters + 1, sizeof *all);
     double *cells = calloc(r->n_parameters * n + 1, sizeof *cells);
@@ -756,11 +851,62 @@ score_parameters(struct report *r, const struct ranked *ranked, size_t n,
             cells[i * n + j] = (double)NAN;
     }
     if (rc == 0)
-        rc = importance_scores(all, r->n_parameters, places, n, r->importance);
+        rc = importance_scores(all, r->n_parameters, places, n, out);
     free(places);
     free(cells);
     free(all);
     return rc == 0 ? 0 : err_set(err, ERR_MEMORY, "out of memory");
+}
+
+/* Ranks the trials of rank_trials() by another objective, as far as they
+ * reported it. */
+static size_t
+rank_by(const struct report *r, const struct objective *of, size_t n,
+        const struct ranked *by_first, struct ranked *out)
+{
+    const struct report_metric *m = NULL;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < r->n_metrics; i++)
+        if (strcmp(r->metrics[i].name, of->name) == 0)
+            m = &r->metrics[i];
+    for (size_t i = 0; i < n; i++) {
+        size_t trial = by_first[i].trial;
+        double value = strcmp(of->name, "default") == 0 ? r->trials[trial].value
+                       : m != NULL                      ? m->cells[trial]
+                                                        : (double)NAN;
+
+        if (isnan(value))
+            continue;
+        out[kept] = by_first[i];
+        out[kept++].value = of->maximize ? -value : value;
+    }
+    qsort(out, kept, sizeof *out, compare);
+    return kept;
+}
+
+/* Finds out how much each parameter mattered for the objectives but the first.
+ */
+static int
+score_objectives(struct report *r, const struct ranked *ranked, struct err *err)
+{
+    const struct objectives *of = r->results->objectives;
+    struct ranked *by = calloc(r->n_trials + 1, sizeof *by);
+    int rc = 0;
+
+    if (of != NULL && of->n > 1)
+        r->importances =
+            calloc((of->n - 1) * r->n_parameters + 1, sizeof *r->importances);
+    if (by == NULL || (of != NULL && of->n > 1 && r->importances == NULL))
+        rc = out_of_memory(err);
+    for (size_t i = 1; rc == 0 && of != NULL && i < of->n; i++) {
+        size_t n = rank_by(r, &of->items[i], r->importance_trials, ranked, by);
+
+        rc = score_parameters(r, by, n,
+                              &r->importances[(i - 1) * r->n_parameters], err);
+    }
+    free(by);
+    return rc;
 }
 
 /* Finds out how much each parameter mattered for the results. */
@@ -778,7 +924,9 @@ reading_importance(struct reading *reading, struct err *err)
     }
     r->importance_budget = choose_budget(r);
     r->importance_trials = rank_trials(r, r->importance_budget, ranked);
-    rc = score_parameters(r, ranked, r->importance_trials, err);
+    rc = score_parameters(r, ranked, r->importance_trials, r->importance, err);
+    if (rc == 0)
+        rc = score_objectives(r, ranked, err);
     free(ranked);
     return rc;
 }

@@ -86,10 +86,16 @@ struct report_metric {
     double *cells; /* one for each trial */
 };
 
+/* The hypervolume of an experiment with objectives, behind so many results. */
+struct report_growth {
+    uint64_t results;
+    double volume;
+};
+
 /* A page shows all trials, unless they would take more than REPORT_BYTES.  Then
  * it shows one in so many, which take about half of that, or those of a page of
  * REPORT_PAGE, by their numbers; in both those that live, the best, and those
- * that were the best when they ended. */
+ * that were the best when they ended, or, with objectives, the front. */
 #define REPORT_BYTES 20000000
 #define REPORT_PAGE 50000
 
@@ -121,7 +127,12 @@ struct report {
     size_t n_parameters;
     struct report_metric *metrics; /* in the order in which they came */
     size_t n_metrics;
-    struct importance_score *importance; /* one for each parameter */
+    struct report_growth *growth; /* where it grew, or one in so many */
+    size_t n_growth;
+    uint64_t results_seen; /* with objectives: how many results there are */
+    struct importance_score *importance;  /* one for each parameter */
+    struct importance_score *importances; /* of the second objective and so on,
+                                             one for each parameter each */
     double importance_budget; /* budget of the trials from which it is computed;
                                  NAN: any */
     size_t importance_trials; /* how many trials that were */

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "manager/checkpoints.h"
 #include "manager/results.h"
+#include "objectives/objectives.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -424,6 +425,17 @@ write_experiment(struct json_writer *all, const struct report *r)
     json_close(&w);
 }
 
+static void
+write_shares(struct json_writer *list, const struct report *r,
+             const struct importance_score *scores)
+{
+    for (size_t i = 0; i < r->n_parameters; i++)
+        if (isnan(scores[i].share))
+            json_add_text(list, NULL, NULL);
+        else
+            write_short(json_value(list, NULL), scores[i].share, POINT_DIGITS);
+}
+
 static size_t
 index_of(const struct report *r, const char *id)
 {
@@ -456,6 +468,127 @@ write_best(struct json_writer *all, const struct report *r)
     if (checkpoint != NULL)
         json_add_text(&w, "checkpoint", checkpoint);
     free(checkpoint);
+    json_close(&w);
+}
+
+/* ---- objectives ---- */
+
+static const struct report_metric *
+metric_named(const struct report *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_metrics; i++)
+        if (strcmp(r->metrics[i].name, name) == 0)
+            return &r->metrics[i];
+    return NULL;
+}
+
+/* How far the values of a trial are beyond the limits; NaN: it has not all. */
+static double
+violation_of(const struct report *r, size_t trial)
+{
+    const struct objectives *of = r->results->objectives;
+    double values[OBJECTIVES_VALUES_MAX];
+
+    for (size_t i = 0; i < of->n_values; i++) {
+        const struct report_metric *m = metric_named(r, of->names[i]);
+
+        values[i] = strcmp(of->names[i], "default") == 0
+                        ? r->trials[trial].value
+                    : m != NULL ? m->cells[trial]
+                                : (double)NAN;
+        if (isnan(values[i]))
+            return (double)NAN;
+    }
+    return objectives_violation(of, values);
+}
+
+static void
+write_front(struct json_writer *w, const struct report *r)
+{
+    const struct pareto *front = &r->results->front;
+    size_t *order = pareto_order(front), knee = pareto_knee(front), trial;
+    struct json_writer list = write_list(w, "front");
+
+    for (size_t i = 0; order != NULL && i < front->n; i++) {
+        trial = index_of(r, front->points[order[i]].trial);
+        if (trial != REPORT_NONE)
+            json_add_unsigned(&list, NULL, trial);
+    }
+    json_close(&list);
+    free(order);
+    trial = knee == PARETO_NONE ? REPORT_NONE
+                                : index_of(r, front->points[knee].trial);
+    json_add_unsigned_if(w, "knee", trial != REPORT_NONE, trial);
+}
+
+static void
+write_growth(struct json_writer *w, const struct report *r)
+{
+    struct json_writer list = write_list(w, "growth");
+
+    for (size_t i = 0; i < r->n_growth; i++) {
+        json_open_array(&list, NULL);
+        json_add_unsigned(&list, NULL, r->growth[i].results);
+        write_short(json_value(&list, NULL), r->growth[i].volume, POINT_DIGITS);
+        json_close(&list);
+    }
+    json_close(&list);
+    json_add_unsigned(w, "results", r->results_seen);
+}
+
+static void
+write_violations(struct json_writer *w, const struct report *r)
+{
+    struct json_writer list = write_list(w, "violation");
+
+    for (size_t i = 0; i < r->n_trials; i++) {
+        double violation = violation_of(r, i);
+
+        if (isnan(violation))
+            json_add_text(&list, NULL, NULL);
+        else
+            write_short(json_value(&list, NULL), violation, POINT_DIGITS);
+    }
+    json_close(&list);
+}
+
+/* "objectives": what results are judged by, where that is not one number. */
+static void
+write_objectives(struct json_writer *all, const struct report *r)
+{
+    const struct objectives *of = r->results->objectives;
+    struct json_writer w, list;
+
+    if (of == NULL)
+        return;
+    w = write_object(all, "objectives");
+    list = write_list(&w, "items");
+    for (size_t i = 0; i < of->n; i++) {
+        json_open_object(&list, NULL);
+        json_add_text(&list, "name", of->items[i].name);
+        json_add_text(&list, "direction",
+                      of->items[i].maximize ? "maximize" : "minimize");
+        json_add_number(&list, "reference", of->items[i].reference);
+        json_add_number(&list, "goal", of->items[i].goal);
+        json_close(&list);
+    }
+    json_close(&list);
+    list = write_list(&w, "limits");
+    for (size_t i = 0; i < of->n_limits; i++)
+        json_add_text(&list, NULL, of->limits[i].text);
+    json_close(&list);
+    write_front(&w, r);
+    if (r->growth != NULL)
+        write_growth(&w, r);
+    if (of->n_limits > 0)
+        write_violations(&w, r);
+    list = write_list(&w, "shares");
+    for (size_t i = 1; i < of->n; i++) {
+        json_open_array(&list, NULL);
+        write_shares(&list, r, &r->importances[(i - 1) * r->n_parameters]);
+        json_close(&list);
+    }
+    json_close(&list);
     json_close(&w);
 }
 
@@ -536,12 +669,7 @@ write_importance(struct json_writer *all, const struct report *r)
     json_add_number(&w, "budget", r->importance_budget);
     json_separate(&w, ", ", ":");
     list = write_list(&w, "share");
-    for (size_t i = 0; i < r->n_parameters; i++)
-        if (isnan(r->importance[i].share))
-            json_add_text(&list, NULL, NULL);
-        else
-            write_short(json_value(&list, NULL), r->importance[i].share,
-                        POINT_DIGITS);
+    write_shares(&list, r, r->importance);
     json_close(&list);
     json_close(&w);
 }
@@ -643,6 +771,7 @@ report_write_json(const struct report *r, struct buf *out)
     write_parameters(&w, r);
     write_metrics(&w, r);
     write_importance(&w, r);
+    write_objectives(&w, r);
     write_curves(&w, r);
     write_attempts(&w, r);
     write_gaps(&w, r);

@@ -250,8 +250,9 @@ else:
 for value in (1, 0.1, 1e-5, 1 / 3, 1e22, -0.0, True, Scalar(), math.nan,
               -math.inf, {"default": Scalar(), "more": [1, "\u00e9\n"]}):
     tunepipe.report(value)
-for value in (None, "x", {"loss": 1}, {"default": None}, {"default": "x"},
-              {"default": 1, "long": "x" * 1024 * 1024}):
+inside = "TUNEPIPE_TRIAL_DIR" in os.environ  # where names are known
+for value in (None, "x", {"loss": 1} if inside else None, {"default": None},
+              {"default": "x"}, {"default": 1, "long": "x" * 1024 * 1024}):
     try:
         tunepipe.report(value)
     except (TypeError, ValueError):

@@ -303,6 +303,29 @@ TEST(report_of_named_values)
     report_free(r);
 }
 
+TEST(report_of_several_objectives)
+{
+    struct report *r;
+    struct json *doc;
+
+    make_folder();
+    give_objectives();
+    add_several();
+    r = load();
+    doc = data_of(r);
+    check_data(doc, "objectives.items.1.direction", "\"maximize\"");
+    check_data(doc, "objectives.limits", "[\"ms <= 8\"]");
+    check_data(doc, "objectives.front", "[2, 0]");
+    check_data(doc, "objectives.knee", "null");
+    check_data(doc, "objectives.growth", "[[1, 3], [3, 3.5]]");
+    check_data(doc, "objectives.results", "4");
+    check_data(doc, "objectives.violation", "[0, 0, 0, 0.125]");
+    check_data(doc, "objectives.shares", "[[null]]");
+    check_data(doc, "best.trial", "2");
+    json_free(doc);
+    report_free(r);
+}
+
 /* A trial may make up as many names as it likes: the first ones are kept. */
 TEST(report_of_more_names_than_it_tells_apart)
 {

@@ -82,6 +82,42 @@ make_folder(void)
     tell(RECORD_SYNC, 0, "");
 }
 
+/* Of two objectives, of which the first limits itself. */
+static inline void
+give_objectives(void)
+{
+    put_text("experiment.json",
+             "{\"id\": \"x\", \"name\": \"n\", \"config\": \"e.yml\", "
+             "\"optimize_mode\": \"minimize\", \"mode_from\": \"me\", "
+             "\"seed\": 1, \"objectives\": {\"objectives\": [{\"name\": "
+             "\"ms\", \"direction\": \"minimize\", \"reference\": 10}, "
+             "{\"name\": \"acc\", \"direction\": \"maximize\", "
+             "\"reference\": 0}], \"resultConstraints\": [\"ms <= 8\"]}, "
+             "\"started_ns\": 1700000000000000000}");
+}
+
+/* Four trials: on the front, dominated, on it, beyond the limit. */
+static inline void
+add_several(void)
+{
+    static const char *const values[] = {
+        "{\"ms\": 4.0, \"acc\": 0.5, \"z\": 3.0}, \"violation\": 0.0",
+        "{\"ms\": 5.0, \"acc\": 0.5}, \"violation\": 0.0",
+        "{\"ms\": 2.0, \"acc\": 0.25}, \"violation\": 0.0",
+        "{\"ms\": 9.0, \"acc\": 1.0}, \"violation\": 0.125"};
+    char line[500];
+
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(
+            line, sizeof line,
+            "{\"trial\": \"%05zu\", \"parameter_id\": %zu, \"status\": "
+            "\"succeeded\", \"value\": 4.0, \"values\": %s, \"parameters\": "
+            "{\"z\": 1}}",
+            i, i, values[i]);
+        result(line);
+    }
+}
+
 /* So much of both. */
 static inline void
 write_folder(size_t log_len, size_t results_len)

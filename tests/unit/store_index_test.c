@@ -423,3 +423,34 @@ TEST(store_index_wants_an_experiment)
     CHECK_EQ(err.code, ERR_CONFIG);
     CHECK_HAS(err.text, "folder");
 }
+
+TEST(store_index_has_values_and_the_front)
+{
+    const struct sql *sql = load_sqlite();
+    size_t half;
+
+    make_folder();
+    give_objectives();
+    add_several();
+    half = strchr(strchr(result_bytes.data, '\n') + 1, '\n') + 1 -
+           result_bytes.data;
+    write_folder(log_bytes.len, half);
+    update(sql, INDEX_ADD);
+    check_rows(sql, "SELECT trial, ms, acc FROM pareto", "00000|4.0|0.5\n");
+    write_all();
+    update(sql, INDEX_ADD);
+    check_rows(sql, "SELECT trial, ms, acc, violation FROM pareto",
+               "00000|4.0|0.5|0.0\n00002|2.0|0.25|0.0\n");
+    check_rows(sql,
+               "SELECT trial, ms, \"z (6)\" IS NULL FROM v_trials "
+               "WHERE trial = '00003'",
+               "00003|9.0|0\n");
+    check_rows(sql,
+               "SELECT name, value FROM reported WHERE trial = '00000' "
+               "ORDER BY name",
+               "acc|0.5\nms|4.0\nz|3.0\n");
+    check_rows(sql,
+               "SELECT reported, violation FROM trials WHERE trial = "
+               "'00003'",
+               "{\"ms\": 9.0, \"acc\": 1.0}|0.125\n");
+}

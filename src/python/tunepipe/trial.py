@@ -457,7 +457,7 @@ def _spell(value, values, final):
         raise ValueError("a result needs a value for %r, an objective of the "
                          "experiment%s" % (missing[0],
                                            _nearest(missing[0], value)))
-    for name in names:
+    for name in {"default", *names}:
         if name in value:
             value[name] = float(value[name])
     return json.dumps(value, default=float)

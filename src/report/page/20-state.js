@@ -20,6 +20,9 @@ const state = {
     across: "",
     up: "",
     schedule: "",
+    frontx: "",
+    fronty: "",
+    share: "",
 };
 for (const [k, v] of new URLSearchParams(location.hash.slice(1)))
     if (k in state) state[k] = v;

@@ -264,8 +264,40 @@ function paintDistribution(c) {
 
 const BARS = 15;
 
+/* The parameters with their shares of the objective that was chosen. */
+function sharesChosen() {
+    const at = O ? O.items.findIndex((o) => o.name === state.share) : 0;
+    if (at < 1) return plotted;
+    return plotted.map((p) => ({
+        ...p,
+        share: number(O.shares[at - 1][p.at]),
+    }));
+}
+
 function importance() {
-    const list = byShare(plotted).filter((p) => p.share > 0);
+    const box = el("div"),
+        fill = () =>
+            box.replaceChildren(
+                ...importanceOf(sharesChosen())
+                    .flat()
+                    .filter((e) => e !== null),
+            );
+    fill();
+    return several
+        ? [
+              chooser(
+                  "share",
+                  "importance for ",
+                  O.items.map((o, k) => [k ? o.name : "", o.name]),
+                  fill,
+              ),
+              box,
+          ]
+        : box;
+}
+
+function importanceOf(parameters_) {
+    const list = byShare(parameters_).filter((p) => p.share > 0);
     const head = el(
         "h2",
         null,
@@ -327,7 +359,7 @@ function bestSection() {
         el(
             "h2",
             null,
-            "Best parameters ",
+            several ? "Parameters of the knee " : "Best parameters ",
             el("small", null, "trial " + T.id[bestTrial] + " "),
         ),
         copyButton(text),
@@ -393,19 +425,22 @@ function overview() {
         el(
             "div",
             { class: "cards" },
-            card(
-                "best value",
-                data.best === null ? "none" : format(data.best.value),
-                data.best === null
-                    ? X.optimize_mode
-                    : "trial " +
-                          T.id[bestTrial] +
-                          (data.best.budget
-                              ? " of those with budget " + data.best.budget
-                              : "") +
-                          ", " +
-                          X.optimize_mode,
-            ),
+            several
+                ? card("front", plural(O.front.length, "trial"), volumeNote())
+                : card(
+                      "best value",
+                      data.best === null ? "none" : format(data.best.value),
+                      data.best === null
+                          ? X.optimize_mode
+                          : "trial " +
+                                T.id[bestTrial] +
+                                (data.best.budget
+                                    ? " of those with budget " +
+                                      data.best.budget
+                                    : "") +
+                                ", " +
+                                X.optimize_mode,
+                  ),
             card(
                 "trials",
                 (N + (X.left_out || 0)).toLocaleString("en"),
@@ -426,6 +461,7 @@ function overview() {
             ),
         ),
         statusBar(),
+        frontSection(),
         history_(),
         el(
             "div",

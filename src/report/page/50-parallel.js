@@ -10,10 +10,18 @@ const FEW_AXES = 10,
     BOX_GAP = 14;
 
 const allAxes = () => [...plotted, ...M];
-const usualAxes = () =>
-    byShare(plotted)
+const usualAxes = () => [
+    ...byShare(plotted)
         .slice(0, FEW_AXES)
-        .map((p) => p.name);
+        .map((p) => p.name),
+    ...(several
+        ? O.items
+              .slice(1)
+              .map((o) => valueNamed(o.name))
+              .filter((m) => m !== null)
+              .map((m) => m.name)
+        : []),
+];
 
 function shownAxes() {
     const names = new Set(picked("axes", usualAxes()));
