@@ -10,22 +10,25 @@
 #include "json.h"
 #include "trial/report.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
-    "usage: tunepipe tell DIR TRIAL VALUE\n"
-    "       tunepipe tell DIR TRIAL --intermediate VALUE\n"
+    "usage: tunepipe tell DIR TRIAL VALUE...\n"
+    "       tunepipe tell DIR TRIAL --intermediate VALUE...\n"
     "       tunepipe tell DIR TRIAL --failed [WHY]\n"
     "       tunepipe tell DIR TRIAL --ended\n"
     "\n"
     "Tells a study what came out of a trial that `tunepipe ask` gave.  DIR is\n"
     "the study's folder, TRIAL the trial's number, VALUE a number, NaN,\n"
     "Infinity, -Infinity, or an object in JSON that has the number as\n"
-    "\"default\".  With status 0 it is kept, whatever dies now.  A trial is told\n"
-    "once.\n"
+    "\"default\"; of a study with objectives they are named, as in\n"
+    "accuracy=0.97 ms=12.  With status 0 it is kept, whatever dies now.  A trial\n"
+    "is told once.\n"
     "\n"
     "  --intermediate  an intermediate result, behind which it may go on: waits\n"
     "                  until it is judged; status 0 is go on, else the trial\n"
@@ -94,13 +97,30 @@ tell(const char *folder, const char *request, struct err *err)
     return status;
 }
 
-/* The request of TRIAL [VALUE], from these two words. */
+/* Adds a value, or several by name. */
 static int
-write_request(const struct words *w, char **argv, struct buf *out,
+add_value(struct json_writer *j, char **words, size_t n, struct err *err)
+{
+    bool by_name =
+        n > 1 || (words[0][0] != '{' && strchr(words[0], '=') != NULL);
+    char *json =
+        by_name ? report_value((const char *const *)words, n, err) : NULL;
+    int rc = by_name && json == NULL
+                 ? -1
+                 : value_add_text(j, "value", by_name ? json : words[0], err);
+
+    free(json);
+    return rc;
+}
+
+/* The request of TRIAL [VALUE...], from these n words. */
+static int
+write_request(const struct words *w, char **argv, size_t n, struct buf *out,
               struct err *err)
 {
     struct json_writer j = json_begin_object(out);
     uint64_t trial;
+    int rc = 0;
 
     if (!number_parse_u64(argv[0], strlen(argv[0]), &trial))
         return err_set(err, ERR_USAGE,
@@ -110,7 +130,9 @@ write_request(const struct words *w, char **argv, struct buf *out,
     json_add_unsigned(&j, "trial", trial);
     if (w->failed)
         json_add_text(&j, "failed", argv[1] != NULL ? argv[1] : "");
-    else if (!w->ended && value_add_text(&j, "value", argv[1], err) != 0)
+    else if (!w->ended)
+        rc = add_value(&j, argv + 1, n - 1, err);
+    if (rc != 0)
         return -1;
     json_close(&j);
     return buf_check(out, "the request", err);
@@ -119,7 +141,8 @@ write_request(const struct words *w, char **argv, struct buf *out,
 static int
 check_words(const struct words *w, int argc, struct err *err)
 {
-    int least = w->ended || w->failed ? 3 : 4, most = w->ended ? 3 : 4;
+    int least = w->ended || w->failed ? 3 : 4;
+    int most = w->ended ? 3 : w->failed ? 4 : INT_MAX;
 
     if (w->ended + w->failed + w->intermediate > 1)
         return err_set(err, ERR_USAGE,
@@ -128,7 +151,7 @@ check_words(const struct words *w, int argc, struct err *err)
         return err_set(err, ERR_USAGE, "expected DIR TRIAL%s; see --help",
                        w->ended    ? ""
                        : w->failed ? " [WHY]"
-                                   : " VALUE");
+                                   : " VALUE...");
     return 0;
 }
 
@@ -143,7 +166,7 @@ run(int argc, char **argv)
     buf_init(&request, CONTROL_LINE_MAX);
     if (options_parse(options, N_OPTIONS, &w, &argc, argv, &err) == 0 &&
         check_words(&w, argc, &err) == 0 &&
-        write_request(&w, argv + 2, &request, &err) == 0)
+        write_request(&w, argv + 2, (size_t)argc - 2, &request, &err) == 0)
         status = tell(argv[1], buf_text(&request), &err);
     buf_fini(&request);
     return status < 0 ? verb_fail("tell", &err) : status;

@@ -207,7 +207,7 @@ struct study {
     int64_t id;
     char name[160];
     uint64_t n_objectives;
-    enum import_way way; /* of the objective that is asked for */
+    enum import_way ways[IMPORT_VALUES_MAX]; /* of later ones: not known */
 };
 
 /* The study that is asked for, or the only one. */
@@ -241,9 +241,8 @@ read_ways(const struct database *d, struct study *s)
     struct sql_query *q =
         ask(d, "SELECT direction FROM study_directions WHERE study_id = ?1 "
                "ORDER BY objective");
-    enum import_way ways[8] = {IMPORT_UNSAID};
     size_t len;
-    int rc, at;
+    int rc;
 
     if (q == NULL)
         return -1;
@@ -252,14 +251,14 @@ read_ways(const struct database *d, struct study *s)
          s->n_objectives++) {
         const char *way = d->sql->text(q, 0, &len);
 
-        if (s->n_objectives < 8 && strcmp(way, "MINIMIZE") == 0)
-            ways[s->n_objectives] = IMPORT_MINIMIZE;
-        if (s->n_objectives < 8 && strcmp(way, "MAXIMIZE") == 0)
-            ways[s->n_objectives] = IMPORT_MAXIMIZE;
+        if (s->n_objectives >= IMPORT_VALUES_MAX)
+            continue;
+        if (strcmp(way, "MINIMIZE") == 0)
+            s->ways[s->n_objectives] = IMPORT_MINIMIZE;
+        if (strcmp(way, "MAXIMIZE") == 0)
+            s->ways[s->n_objectives] = IMPORT_MAXIMIZE;
     }
     d->sql->finish(q);
-    at = optuna_objective(d->im, s->n_objectives);
-    s->way = at >= 0 && at < 8 ? ways[at] : IMPORT_UNSAID;
     return rc;
 }
 
@@ -271,7 +270,9 @@ optuna_take(const struct database *d, const struct study *s,
     int64_t id = d->sql->integer(q, 0), number = d->sql->integer(q, 1);
     size_t len;
     const char *state = d->sql->text(q, 2, &len);
+    double values[IMPORT_VALUES_MAX];
     struct buf parameters;
+    struct import_trial t;
     char name[200];
 
     if (strcmp(state, "COMPLETE") != 0) {
@@ -287,9 +288,18 @@ optuna_take(const struct database *d, const struct study *s,
     if (optuna_parameters(d, id, &parameters)) {
         snprintf(name, sizeof name, "%s, trial %lld", s->name,
                  (long long)number);
-        import_take(d->im, &(struct import_trial){
-                               &parameters, optuna_value(d, id, objective),
-                               s->way, name});
+        t = (struct import_trial){.parameters = &parameters,
+                                  .name = name,
+                                  .values = values,
+                                  .ways = s->ways};
+        if (objective == OPTUNA_ALL)
+            for (; t.n_values < s->n_objectives; t.n_values++)
+                values[t.n_values] = optuna_value(d, id, (int)t.n_values);
+        else
+            t.value = optuna_value(d, id, objective);
+        if (objective < IMPORT_VALUES_MAX)
+            t.way = s->ways[objective];
+        import_take(d->im, &t);
     }
     buf_fini(&parameters);
 }

@@ -60,22 +60,42 @@ import_name(struct buf *parameters, const char *name)
     json_value(&w, name);
 }
 
+static void
+add_values(const struct import_trial *t, struct json_writer *w)
+{
+    json_open_array(w, "values");
+    for (size_t i = 0; i < t->n_values; i++)
+        json_add_number(w, NULL, t->values[i]);
+    json_close(w);
+    json_open_array(w, "directions");
+    for (size_t i = 0; i < t->n_values; i++)
+        json_add_text(w, NULL,
+                      t->ways[i] == IMPORT_UNSAID     ? NULL
+                      : t->ways[i] == IMPORT_MINIMIZE ? "minimize"
+                                                      : "maximize");
+    json_close(w);
+}
+
 void
 import_take(struct import *im, const struct import_trial *t)
 {
     struct json_writer w;
     struct buf from;
 
-    if (!isfinite(t->value)) {
-        import_leave(im, "its value is no finite number");
-        return;
-    }
+    for (size_t i = 0; i < (t->n_values > 0 ? t->n_values : 1); i++)
+        if (!isfinite(t->n_values > 0 ? t->values[i] : t->value)) {
+            import_leave(im, "its value is no finite number");
+            return;
+        }
     buf_init(&from, IMPORT_TEXT_MAX);
     buf_printf(&from, "%s: %s", im->source, t->name);
     w = json_begin_object(&im->lines);
     buf_printf(json_value(&w, "parameter"), "{%s}", buf_text(t->parameters));
-    json_add_number(&w, "value", t->value);
-    if (t->way != IMPORT_UNSAID)
+    if (t->n_values > 0)
+        add_values(t, &w);
+    else
+        json_add_number(&w, "value", t->value);
+    if (t->n_values == 0 && t->way != IMPORT_UNSAID)
         json_add_bool(&w, "minimize", t->way == IMPORT_MINIMIZE);
     json_add_text(&w, "from", buf_text(&from));
     json_close(&w);

@@ -22,7 +22,7 @@ enum import_way { IMPORT_UNSAID, IMPORT_MINIMIZE, IMPORT_MAXIMIZE };
 
 struct import_options {
     const char *value; /* CSV: the column, default "value"; Optuna: the number
-                          of the objective; may be NULL */
+                          of the objective; may be NULL: of several all */
     const char *study; /* Optuna's; NULL: the only one */
     const struct sql *(*sql)(struct err *err); /* asked for when needed */
 };
@@ -48,11 +48,17 @@ int import_source(struct import *im, const char *path, struct err *err);
 
 /* ---- for the readers ---- */
 
+#define IMPORT_VALUES_MAX 8 /* of one trial */
+
 struct import_trial {
     struct buf *parameters; /* members of the object, without its braces */
     double value;
     enum import_way way;
     const char *name; /* of the trial, for people */
+    /* Of several objectives, in the place of `value` and `way`; 0: of one. */
+    size_t n_values;
+    const double *values;
+    const enum import_way *ways;
 };
 
 void import_take(struct import *im, const struct import_trial *t);

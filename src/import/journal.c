@@ -19,12 +19,11 @@ enum state { RUNNING, COMPLETE, PRUNED, FAIL, WAITING, STATES };
 static const char *const state_names[STATES] = {"RUNNING", "COMPLETE", "PRUNED",
                                                 "FAIL", "WAITING"};
 
-#define DIRECTIONS_MAX 8 /* of later objectives it is not known */
-
 struct study {
     char *name;
     uint64_t n_objectives;
-    enum import_way directions[DIRECTIONS_MAX];
+    enum import_way directions[IMPORT_VALUES_MAX]; /* of later ones: not known
+                                                    */
     bool deleted;
     uint64_t n_trials;
 };
@@ -32,8 +31,9 @@ struct study {
 struct trial {
     size_t study;
     uint64_t number, state;
-    double value; /* of the objective that is asked for */
-    bool bad;     /* it has been left out and counted */
+    double value; /* of the objective that is asked for, or of all */
+    double values[IMPORT_VALUES_MAX];
+    bool bad; /* it has been left out and counted */
     struct buf parameters;
 };
 
@@ -75,7 +75,7 @@ set_directions(struct study *s, struct jval root)
     if (!jval_get(root, "directions", &list) || jval_type(list) != JSON_ARRAY)
         return false;
     s->n_objectives = jval_count(list);
-    for (size_t i = 0; i < s->n_objectives && i < DIRECTIONS_MAX; i++)
+    for (size_t i = 0; i < s->n_objectives && i < IMPORT_VALUES_MAX; i++)
         if (jval_uint(jval_at(list, i), &way) && way < 3)
             s->directions[i] = ways[way];
     return s->n_objectives > 0;
@@ -149,6 +149,8 @@ set_values(struct journal *j, struct trial *t, struct jval root)
     if (jval_get(root, "values", &v) && jval_type(v) == JSON_ARRAY) {
         if (at >= 0 && (size_t)at < jval_count(v))
             jval_number(jval_at(v, (size_t)at), &t->value);
+        for (size_t i = 0; i < jval_count(v) && i < IMPORT_VALUES_MAX; i++)
+            jval_number(jval_at(v, i), &t->values[i]);
     } else if (jval_get(root, "value", &v)) {
         jval_number(v, &t->value);
     }
@@ -171,6 +173,8 @@ create_trial(struct journal *j, struct jval root)
                         .number = j->studies[study].n_trials++,
                         .state = RUNNING,
                         .value = (double)NAN};
+    for (size_t i = 0; i < IMPORT_VALUES_MAX; i++)
+        t->values[i] = (double)NAN;
     buf_init(&t->parameters, IMPORT_TEXT_MAX);
     get_u64(root, "state", &t->state);
     add_parameters(j, t, root);
@@ -277,12 +281,19 @@ take_trial(struct journal *j, struct trial *t)
                      (unsigned long long)s->n_objectives);
     else {
         enum import_way way =
-            at < DIRECTIONS_MAX ? s->directions[at] : IMPORT_UNSAID;
+            at < IMPORT_VALUES_MAX ? s->directions[at] : IMPORT_UNSAID;
 
         snprintf(name, sizeof name, "%.100s, trial %llu", s->name,
                  (unsigned long long)t->number);
-        import_take(
-            j->im, &(struct import_trial){&t->parameters, t->value, way, name});
+        import_take(j->im,
+                    &(struct import_trial){
+                        .parameters = &t->parameters,
+                        .value = t->value,
+                        .way = way,
+                        .name = name,
+                        .n_values = at == OPTUNA_ALL ? s->n_objectives : 0,
+                        .values = t->values,
+                        .ways = s->directions});
     }
 }
 

@@ -92,7 +92,7 @@ optuna_objective(const struct import *im, uint64_t n)
     uint64_t i = 0;
 
     if (text == NULL)
-        return n == 1 ? 0 : -1;
+        return n == 1 ? 0 : n <= IMPORT_VALUES_MAX ? OPTUNA_ALL : -1;
     if (!number_parse_u64(text, strlen(text), &i) || i >= n)
         return -1;
     return (int)i;

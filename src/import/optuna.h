@@ -4,6 +4,7 @@
 #ifndef IMPORT_OPTUNA_H
 #define IMPORT_OPTUNA_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,8 +18,10 @@ struct import;
 bool optuna_add(struct import *im, struct buf *parameters, const char *name,
                 double internal, const char *distribution);
 
-/* The objective that --value names, 0 without; -1: it is no number, or not one
- * of `n`, or there are several and none is named: the trials are left out. */
+/* The objective that --value names, of one 0 without; OPTUNA_ALL: there are
+ * several and none is named; -1: it is no number, or not one of `n`, or these
+ * are too many: the trials are left out. */
+#define OPTUNA_ALL INT_MAX
 int optuna_objective(const struct import *im, uint64_t n);
 
 /* -1: there are `n` studies of the name that is asked for, or at all, where one

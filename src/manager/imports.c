@@ -11,6 +11,7 @@
 #include "history/folder.h"
 #include "json.h"
 #include "manager/exchange.h"
+#include "objectives/objectives.h"
 #include "space/space.h"
 
 #include <errno.h>
@@ -68,9 +69,55 @@ list_foreign(struct loading *l, struct jval parameter)
     }
 }
 
+/* What is wrong with a value that is one of objectives; NULL: nothing. */
+static const char *
+check_objectives(const struct objectives *of, struct jval value,
+                 struct err *err)
+{
+    struct objective_values all;
+
+    if (objectives_take(of, value, &all, err) != 0)
+        return err->text;
+    for (size_t i = 0; i < of->n; i++)
+        if (!isfinite(all.values[i]))
+            return "expected finite numbers as its 'value'";
+    return NULL;
+}
+
+/* What is wrong with an array of values in the order of the objectives; NULL:
+ * nothing. */
+static const char *
+check_values(const struct objectives *of, struct jval root, struct jval values)
+{
+    struct jval directions;
+    double number;
+
+    if (of == NULL)
+        return "has several values, and this experiment no objectives: "
+               "expected tunepipe import --value N";
+    if (jval_count(values) != of->n || of->n != of->n_values)
+        return "expected as many 'values' as there are objectives, and no "
+               "limits on others";
+    for (size_t i = 0; i < of->n; i++)
+        if (!jval_number(jval_at(values, i), &number) || !isfinite(number))
+            return "expected finite numbers as its 'values'";
+    if (!jval_get(root, "directions", &directions))
+        return NULL;
+    for (size_t i = 0; i < of->n && i < jval_count(directions); i++) {
+        const char *text = NULL;
+
+        if (jval_string(jval_at(directions, i), &text, NULL) &&
+            (strcmp(text, "maximize") == 0) != of->items[i].maximize)
+            return "is from a search with other 'directions' than the "
+                   "objectives of this experiment have";
+    }
+    return NULL;
+}
+
 /* What is wrong with the line, whatever the search space is; NULL: nothing. */
 static const char *
-check_element(const struct loading *l, struct jval root, struct jval *parameter)
+check_element(const struct loading *l, struct jval root, struct jval *parameter,
+              struct err *err)
 {
     const char *problem = NULL;
     struct jval value, v;
@@ -82,8 +129,12 @@ check_element(const struct loading *l, struct jval root, struct jval *parameter)
     if (!jval_get(root, "parameter", parameter) ||
         jval_type(*parameter) != JSON_OBJECT)
         return "expected an object as its 'parameter'";
+    if (jval_get(root, "values", &value))
+        return check_values(l->x->objectives, root, value);
     if (!jval_get(root, "value", &value))
         return "no 'value'";
+    if (l->x->objectives != NULL)
+        return check_objectives(l->x->objectives, value, err);
     if (!metric_read_value(value, &number, &problem))
         return problem;
     if (!isfinite(number))
@@ -97,6 +148,33 @@ check_element(const struct loading *l, struct jval root, struct jval *parameter)
     return NULL;
 }
 
+/* Appends the line, with values by name. */
+static void
+add_line(const struct loading *l, struct jval root, const char *text,
+         size_t len)
+{
+    const struct objectives *of = l->x->objectives;
+    struct jval_iter it = jval_iter(root);
+    struct json_writer w;
+    struct jval values;
+
+    if (of == NULL || !jval_get(root, "values", &values)) {
+        buf_add(l->out, text, len);
+        return;
+    }
+    w = json_begin_object(l->out);
+    while (jval_next(&it))
+        if (strcmp(it.key, "values") == 0) {
+            json_open_object(&w, "value");
+            for (size_t i = 0; i < of->n; i++)
+                jval_write(jval_at(values, i), json_value(&w, of->names[i]));
+            json_close(&w);
+        } else if (strcmp(it.key, "directions") != 0) {
+            jval_write(it.value, json_value(&w, it.key));
+        }
+    json_close(&w);
+}
+
 static void
 take_line(struct loading *l, const char *text, size_t len)
 {
@@ -106,7 +184,7 @@ take_line(struct loading *l, const char *text, size_t len)
     struct jval parameter;
 
     if (doc != NULL)
-        problem = check_element(l, json_root(doc), &parameter);
+        problem = check_element(l, json_root(doc), &parameter, &err);
     if (problem != NULL) {
         add_problem(l, problem);
         json_free(doc);
@@ -116,7 +194,7 @@ take_line(struct loading *l, const char *text, size_t len)
     if (space_encode(l->space, parameter, l->point, &err) == 0) {
         l->fit++;
         list_foreign(l, parameter);
-        buf_add(l->out, text, len);
+        add_line(l, json_root(doc), text, len);
         buf_add_char(l->out, '\n');
     } else if (l->unfit[0] == '\0') {
         snprintf(l->unfit, sizeof l->unfit, "line %llu: %.200s",

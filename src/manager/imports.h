@@ -8,7 +8,9 @@
  *
  * `parameter` and `value` must be there; `minimize`, the direction of the
  * search that they are from, must agree with the experiment; all else is for
- * people. */
+ * people.  With objectives `value` is an object of them; or there are instead
+ * `values`, an array in the order of the experiment's objectives, and perhaps
+ * `directions`, such as ["minimize", null], which must agree with these. */
 #ifndef MANAGER_IMPORTS_H
 #define MANAGER_IMPORTS_H
 
@@ -22,9 +24,10 @@ struct experiment;
 struct problems;
 
 /* Appends the lines of the configuration's import file that fit the search
- * space, as they stand; none where it names no file.  What is wrong with the
- * file is added to `problems`; lines that do not fit, and parameters that the
- * space does not have, to `notes`.  Both may be NULL. */
+ * space, as they stand, but that `values` become a `value`; none where it names
+ * no file.  What is wrong with the file is added to `problems`; lines that do
+ * not fit, and parameters that the space does not have, to `notes`.  Both may
+ * be NULL. */
 void imports_load(const struct experiment *x, struct buf *out,
                   struct problems *problems, struct problems *notes);
 

@@ -15,6 +15,7 @@
 #include "manager/experiment_folder.h"
 #include "manager/launch.h"
 #include "manager/live.h"
+#include "manager/metrics.h"
 #include "manager/placing.h"
 #include "manager/reading.h"
 #include "manager/results.h"
@@ -22,6 +23,7 @@
 #include "manager/running.h"
 #include "manager/scheduler.h"
 #include "manager/trial.h"
+#include "objectives/objectives.h"
 #include "runner/client/client.h"
 #include "trial/files.h"
 
@@ -532,60 +534,94 @@ find_trial(struct study *s, const struct control_request *request,
     return CONTROL_GONE;
 }
 
-/* A result's number; false: it has none.  *word, if JSON cannot spell it. */
-static bool
-read_value(struct jval v, double *out, const char **word)
+/* The word for what JSON cannot spell; NULL: it is none. */
+static const char *
+word_of(struct jval v, double *out)
 {
     static const struct {
         const char *text;
         double value;
     } words[] = {
         {"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
-    struct jval number;
     const char *text = NULL;
 
-    if (jval_get(v, "default", &number))
-        v = number;
-    *word = NULL;
     jval_string(v, &text, NULL);
     for (size_t i = 0; text != NULL && i < sizeof words / sizeof *words; i++)
         if (strcmp(text, words[i].text) == 0) {
-            *word = words[i].text;
             *out = words[i].value;
-            return true;
+            return words[i].text;
         }
-    return jval_number(v, out);
+    return NULL;
+}
+
+/* A result's number, of several values the first objective's; false: it has
+ * none. */
+static bool
+read_value(const struct objectives *of, struct jval v, double *out)
+{
+    const char *name = of != NULL ? of->names[0] : "default";
+    struct jval number;
+
+    if (jval_get(v, name, &number))
+        v = number;
+    return word_of(v, out) != NULL || jval_number(v, out);
+}
+
+/* Whether results are judged by a value of this name. */
+static bool
+is_judged(const struct objectives *of, const char *name)
+{
+    for (size_t i = 0; of != NULL && i < of->n_values; i++)
+        if (strcmp(of->names[i], name) == 0)
+            return true;
+    return of == NULL && strcmp(name, "default") == 0;
+}
+
+/* Checks the number of a result that is one, or an object with it. */
+static int
+check_default(struct jval v, struct err *err)
+{
+    struct jval number = v;
+    double value;
+
+    if (jval_type(v) == JSON_OBJECT && !jval_get(v, "default", &number))
+        return err_set(err, ERR_INPUT,
+                       "value: expected a number as its member \"default\"");
+    if (jval_type(number) == JSON_OBJECT || !read_value(NULL, number, &value))
+        return err_set(err, ERR_INPUT, "value: expected a number, not %s",
+                       jval_type_name(number));
+    return 0;
 }
 
 /* Appends a result as trials report it, which may spell what JSON cannot. */
 static int
-write_value(struct jval v, struct buf *out, struct err *err)
+write_value(const struct objectives *of, bool final, struct jval v,
+            struct buf *out, struct err *err)
 {
-    bool is_object = jval_type(v) == JSON_OBJECT;
-    struct jval number = v;
+    size_t before = out->len;
     struct json_writer w;
     struct jval_iter it;
     double value;
-    const char *word;
 
-    if (is_object && !jval_get(v, "default", &number))
-        return err_set(err, ERR_INPUT,
-                       "value: expected a number as its member \"default\"");
-    if (jval_type(number) == JSON_OBJECT || !read_value(number, &value, &word))
-        return err_set(err, ERR_INPUT, "value: expected a number, not %s",
-                       jval_type_name(number));
-    if (word == NULL || !is_object) {
-        word != NULL ? buf_add_text(out, word) : jval_write(v, out);
-        return 0;
+    if (of == NULL && check_default(v, err) != 0)
+        return -1;
+    if (jval_type(v) != JSON_OBJECT) {
+        word_of(v, &value) != NULL ? buf_add_text(out, word_of(v, &value))
+                                   : jval_write(v, out);
+    } else {
+        w = json_begin_object(out);
+        it = jval_iter(v);
+        while (jval_next(&it))
+            if (is_judged(of, it.key) && word_of(it.value, &value) != NULL)
+                buf_add_text(json_value(&w, it.key), word_of(it.value, &value));
+            else
+                jval_write(it.value, json_value(&w, it.key));
+        json_close(&w);
     }
-    w = json_begin_object(out);
-    it = jval_iter(v);
-    while (jval_next(&it))
-        if (strcmp(it.key, "default") == 0)
-            buf_add_text(json_value(&w, it.key), word);
-        else
-            jval_write(it.value, json_value(&w, it.key));
-    json_close(&w);
+    if (of != NULL && buf_check(out, "value", err) == 0 &&
+        (final ? metrics_whole : metrics_value)(
+            of, out->data + before, out->len - before, &value, err) != 0)
+        return err_place(err, "value");
     return 0;
 }
 
@@ -610,7 +646,6 @@ was_told(const struct study *s, const struct control_request *request)
 {
     struct ended e;
     bool again = false;
-    const char *word;
     double value = NAN;
     uint64_t number;
     struct jval v;
@@ -622,7 +657,7 @@ was_told(const struct study *s, const struct control_request *request)
         return trial_is_failure(e.state);
     if (!jval_get(request->object, "value", &v))
         return !e.has_value;
-    read_value(v, &value, &word);
+    read_value(s->x->objectives, v, &value);
     return e.has_value &&
            (e.value == value || (isnan(e.value) && isnan(value)));
 }
@@ -666,7 +701,7 @@ tell(void *ctx, const struct control_request *request, struct buf *reply,
     buf_init(&line, VALUE_MAX);
     if (has_value) {
         buf_add_text(&line, TRIAL_METRIC_FINAL);
-        rc = write_value(value, &line, err);
+        rc = write_value(s->x->objectives, true, value, &line, err);
     } else if (has_failed) {
         rc = read_why(failed, why, err);
     }
@@ -775,7 +810,7 @@ report(void *ctx, const struct control_request *request, struct buf *reply,
         return err_set(err, ERR_INPUT, "value: expected a number");
     buf_init(&line, VALUE_MAX);
     buf_add_text(&line, TRIAL_METRIC_INTERMEDIATE);
-    rc = write_value(value, &line, err);
+    rc = write_value(s->x->objectives, false, value, &line, err);
     buf_add_text(&line, TRIAL_METRIC_HEARS);
     if (rc == 0)
         rc = buf_check(&line, "value", err);

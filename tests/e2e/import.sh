@@ -128,11 +128,32 @@ E
     [ $? = 3 ] && has err "k.log: has no study 'none'" || return 1
     imported 1 --study t --value 1 k.log &&
         has i.jsonl '"value": 2.0, "minimize": false' || return 1
-    "$T" import --into i.jsonl --study t k.log > out 2> err
-    [ $? = 1 ] && has err 'no finished trial was found' &&
-        has out '2 objectives: --value 0 or above names one'
+    imported 1 --study t k.log && has i.jsonl \
+        '"values": [1.0, 2.0], "directions": ["minimize", "maximize"]'
 }
 check "Optuna's journal" journal
+
+# Several values go to an experiment whose objectives have these directions.
+several_values() {
+    experiment 'maxTrialNumber: 2' 'tuner: {name: random}' 'import: i.jsonl' \
+        'objectives: [{name: a, direction: minimize}, {name: b, direction: maximize}]' \
+        'searchSpace: {x: {_type: uniform, _value: [0, 1]}}' << 'E'
+tunepipe trial report --final a=1 b=2
+E
+    point='{"parameter": {"x": 0.5},'
+    echo "$point"' "values": [1, 2], "directions": ["minimize", null]}' > i.jsonl
+    run 0 && "$T" log "$dir" > out &&
+        has out "$point"' "value": {"a": 1, "b": 2}}' || return 1
+    echo "$point"' "values": [1, 2], "directions": ["maximize", null]}' > i.jsonl
+    "$T" run --dry-run e.yml > out 2> err
+    [ $? = 3 ] && has err "i.jsonl:1: is from a search with other 'directions'" ||
+        fail "$(cat err)" || return 1
+    echo "$point"' "value": {"a": 1}}' > i.jsonl
+    "$T" run --dry-run e.yml > out 2> err
+    [ $? = 3 ] && has err "i.jsonl:1: no value 'b', reported is 'a'" ||
+        fail "$(cat err)"
+}
+check "several values" several_values
 
 # Some that do not say their directions, and one with more than we know of.
 strange_studies() {
@@ -175,8 +196,8 @@ E
         has import.out '1 of them: its value' || return 1
     imported 1 --study two --value 1 o.db &&
         has i.jsonl '"value": 2.0, "minimize": false' || return 1
-    "$T" import --into i.jsonl --study two o.db > out 2> err
-    [ $? = 1 ] && has out '2 objectives' ||
+    imported 1 --study two o.db &&
+        has i.jsonl '"values": [1.0, 2.0], "directions": ["minimize", "maximize"]' ||
         return 1
     "$T" import --into i.jsonl o.db 2> err
     [ $? = 3 ] && has err 'o.db: has 2 studies'

@@ -457,6 +457,31 @@ E
 }
 check "assessors as pruners" prunes
 
+# Studies with several directions, by a tuner that knows all values.
+several() {
+    py << 'E'
+from common import *
+
+
+def two(trial):
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+    return x, (1 + y) * (1 - (x / (1 + y)) ** 0.5)
+
+
+for tuner in "auto", "random":
+    made = optuna.create_study(directions=["minimize", "minimize"],
+                               sampler=Sampler(tuner, seed=1))
+    made.optimize(two, n_trials=30)
+    assert len(made.best_trials) > 3
+again = study(Sampler("auto", seed=1), two, 30,
+              directions=["minimize", "minimize"])
+made = study(Sampler("auto", seed=1), two, 30,
+             directions=["minimize", "minimize"])
+assert params(again) == params(made)
+E
+}
+check "several directions" several
+
 refused() {
     py << 'E'
 import pickle
@@ -469,9 +494,6 @@ raises(ValueError, "tpe_args.gamma", Sampler, "tpe", 1, {"gama": 1})
 raises(TypeError, "integer", Sampler, "tpe", "x")
 raises(ValueError, "did you mean 'medianstop'?", Pruner, "mediastop")
 raises(ValueError, "start_step", Pruner, "medianstop", {"start": 1})
-made = optuna.create_study(directions=["minimize"] * 2, sampler=Sampler())
-raises(ValueError, "one direction, this one has 2", made.optimize,
-       lambda trial: (trial.suggest_float("x", 0, 1), 0), n_trials=1)
 pickle.loads(pickle.dumps(Pruner()))
 E
 }

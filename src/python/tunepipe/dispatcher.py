@@ -11,7 +11,8 @@ import os
 import subprocess
 import tempfile
 import weakref
-from typing import Any, Iterator, List, Mapping, Optional, Tuple
+from typing import (Any, Dict, Iterator, List, Mapping, Optional, Sequence,
+                    Tuple, Union)
 
 from .link import StudyError, complaint, plain, program
 
@@ -22,12 +23,19 @@ _HEAD = 2 + _DIGITS
 class Dispatcher:
     """A tuner, or an assessor, and what it has been told so far."""
 
-    def __init__(self, space: Mapping[str, Any], direction: str,
+    def __init__(self, space: Mapping[str, Any],
+                 direction: Union[str, Sequence[str]],
                  seed: Optional[int] = None, **plugins: Any) -> None:
-        """plugins: tuner, tuner_args, assessor and assessor_args; a None is
-        left out.  StudyError: one of them, or the space, is wrong."""
-        words = [program(), "dispatch", "--extensions", "--quiet",
-                 "--direction", direction]
+        """direction: or a list of several, of the values that named() makes.
+        plugins: tuner, tuner_args, assessor and assessor_args; a None is left
+        out.  StudyError: one of them, or the space, is wrong."""
+        words = [program(), "dispatch", "--extensions", "--quiet"]
+        if isinstance(direction, str):
+            words += ["--direction", direction]
+        else:
+            words += ["--objectives", json.dumps({"objectives": [
+                {"name": name, "direction": one}
+                for name, one in named(direction).items()]})]
         for name, value in plugins.items():
             if value is not None:
                 words += ["--" + name.replace("_", "-"),
@@ -97,6 +105,11 @@ class Dispatcher:
         self._said.seek(0)
         return StudyError(complaint(self._said.read()) or
                           "tunepipe dispatch: status %d" % status)
+
+
+def named(values: Sequence[Any]) -> Dict[str, Any]:
+    """The values of several objectives by the names that they have here."""
+    return {"value%d" % i: value for i, value in enumerate(values)}
 
 
 def _end(child: "subprocess.Popen[bytes]", said: Any, parent: int) -> None:

@@ -23,7 +23,7 @@ import tempfile
 import threading
 import time
 import weakref
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 _LINE_MAX = 65536  # bytes of a request
 _DEATHS_MAX = 20   # of servers, one after the other, before one has answered
@@ -121,14 +121,23 @@ def _text(key: Any, at: str) -> str:
     raise TypeError("%s: expected texts as keys, got %s" % (at, brief(key)))
 
 
-def spell(value: Any) -> Any:
-    """A result as requests have it; TypeError or ValueError: it is none."""
+def spell(value: Any, names: Sequence[str] = ("default",)) -> Any:
+    """A result as requests have it; TypeError or ValueError: it is none.
+
+    names: of the objectives, of which a sequence of numbers has one each.
+    """
+    if isinstance(value, (list, tuple)) and len(names) > 1:
+        if len(value) != len(names):
+            raise ValueError("value: expected one number for each of %s, got "
+                             "%s" % (", ".join(names), brief(value)))
+        value = dict(zip(names, value))
     if not isinstance(value, Mapping):
         return _spell_number(value, "value", "a number")
-    if "default" not in value:
-        raise ValueError('value: a dict needs a member "default"')
-    return dict(plain({**value, "default": None}, "value"),
-                default=_spell_number(value["default"], "value", "a number"))
+    if not any(name in value for name in names):
+        raise ValueError('value: a dict needs a member "%s"' % names[0])
+    numbers = {name: _spell_number(value[name], "value", "a number")
+               for name in names if name in value}
+    return dict(plain({**value, **dict.fromkeys(numbers)}, "value"), **numbers)
 
 
 def _spell_number(value: Any, at: str, expected: str) -> Any:

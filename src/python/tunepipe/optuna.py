@@ -15,6 +15,8 @@ is resumed, by another process or with another sampler before, goes on from the
 trials that are in it.  Processes that share a study know each other's results,
 and not what the others try at the time; threads (n_jobs) know that, too.
 
+Of a study with several directions the tuner has all values, as objectives.
+
 The search space is read off the trials that were completed (tunepipe.
 optuna_space says how); what is asked for the first time is drawn at random.
 """
@@ -32,7 +34,7 @@ from optuna.samplers import BaseSampler  # type: ignore
 from optuna.study import Study, StudyDirection  # type: ignore
 from optuna.trial import FrozenTrial, TrialState  # type: ignore
 
-from .dispatcher import Dispatcher
+from .dispatcher import Dispatcher, named
 from .link import StudyError
 from .optuna_pruner import Pruner
 from .optuna_space import Params, Range, Space, draw, nearest
@@ -82,10 +84,6 @@ class Sampler(BaseSampler):
                 self._plugins["tuner"]) from None
 
     def _search(self, study: Study) -> "ContextManager[_Search]":
-        if len(study.directions) > 1:
-            raise ValueError("tunepipe.optuna.Sampler: expected a study with "
-                             "one direction, this one has %d" %
-                             len(study.directions))
         return self._searches.of(study, lambda: _Search(self._plugins))
 
     def infer_relative_search_space(
@@ -221,10 +219,11 @@ class _Search:
         return record
 
     def _begin(self, study: Study, trial: FrozenTrial, seed: int) -> None:
-        maximize = study.direction == StudyDirection.MAXIMIZE
+        ways = ["maximize" if one == StudyDirection.MAXIMIZE else "minimize"
+                for one in study.directions]
         # Another seed each time: it is not to say again what it has said.
         self._tuner = Dispatcher(
-            self.space.written(), "maximize" if maximize else "minimize",
+            self.space.written(), ways[0] if len(ways) == 1 else ways,
             random.Random("%d %d" % (seed, trial.number)).getrandbits(53),
             filter='dedup:{"allow": true}' if self._repeats else None,
             **self._plugins)
@@ -297,10 +296,12 @@ class _Search:
         return {"parameter": point, "value": value}
 
 
-def _value(trial: FrozenTrial) -> Optional[float]:
-    value: Optional[float] = None
+def _value(trial: FrozenTrial) -> "Union[float, Dict[str, float], None]":
+    """Its result; of several values a dict; None: it has none."""
+    value: Union[float, Dict[str, float], None] = None
     if trial.state == TrialState.COMPLETE:
-        value = trial.value
+        value = (trial.values[0] if len(trial.values) == 1
+                 else named(trial.values))
     elif trial.state == TrialState.PRUNED and trial.intermediate_values:
         value = trial.intermediate_values[max(trial.intermediate_values)]
     return value
@@ -317,7 +318,7 @@ def _end(trial: FrozenTrial, parameter_id: Any, as_given: bool,
                  TrialState.PRUNED: "EARLY_STOPPED"}.get(trial.state, "FAILED")
         if event == "SUCCEEDED":
             frames += ["ME", {"trial_job_id": name, "parameter_id":
-                              parameter_id, "value": trial.value,
+                              parameter_id, "value": _value(trial),
                               "type": "FINAL", "sequence": 0}]
         elif event == "EARLY_STOPPED":
             frames += metrics(trial, enumerate(

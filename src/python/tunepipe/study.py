@@ -58,7 +58,7 @@ from .trial import Stop
 
 __all__ = ["Study", "Trial", "Result", "StudyError"]
 
-Value = Union[SupportsFloat, Mapping[str, Any]]
+Value = Union[SupportsFloat, Mapping[str, Any], Sequence[SupportsFloat]]
 _NOTHING: Any = ...  # where None is a value that is wrong
 _WHY_MAX = 150  # characters
 _LOOK_S = 0.25  # for a signal that came just before a wait and does not end it
@@ -76,10 +76,12 @@ class Result(NamedTuple):
     intermediates: int  #: how many it has reported
     budget: Optional[int]  #: how many it was allowed; None: no limit
     seconds: Optional[float]
+    values: Dict[str, Optional[float]] = {}  #: by name, of several
 
     def _repr_html_(self) -> str:
         from .notebook import table
-        return table([("trial", self.number), ("value", self.value),
+        return table([("trial", self.number),
+                      *(self.values.items() or [("value", self.value)]),
                       *_flat("", self.params).items(),
                       ("status", " ".join(filter(None, (self.status,
                                                         self.why))))])
@@ -136,7 +138,7 @@ class Trial:
         checkpoint, the path of a file or folder or a list of such, copies of
         these are saved as the state behind it.
         """
-        said = spell(value)
+        said = spell(value, self._study._names)
         with _trial._drafted(checkpoint, self.checkpoint_dir, self._tell_saved,
                              lambda path: None) as publish:
             self._hear(command="report", value=said, sequence=self._reported)
@@ -192,7 +194,14 @@ class Study:
     path of a file that has it.  direction: "minimize" or "maximize".  seed:
     None: another one each time.  tuner, assessor: the name of one that
     `tunepipe tuners` lists, the path of a plugin, or a dict of the keys of an
-    experiment's `tuner`; their arguments apart.  early_stopped: what the tuner
+    experiment's `tuner`; their arguments apart.  directions: of several values,
+    in the place of `direction`: a dict {"accuracy": "maximize", "ms":
+    "minimize"}, or a list, whose values are called value0, value1 and so on; a
+    result is then a dict of them, or a sequence in their order, and what there
+    is to find is Study.front.  objectives: the same as an experiment's key, with
+    references and goals; result_constraints: limits such as "ms <= 20", on
+    these and on other values by name; scalarize: how one value is made of them
+    for a tuner that takes no more.  early_stopped: what the tuner
     learns of a trial that the assessor has stopped, "ignore": nothing, "best"
     or "latest", which is the default, of its results.  filters: names, or
     dicts of "name" and "args".  constraints: texts such as "x < y".
@@ -205,7 +214,12 @@ class Study:
     """
 
     def __init__(self, space: Union[Mapping[str, Any], str, "os.PathLike[str]"],
-                 *, direction: str = "minimize",
+                 *, direction: Optional[str] = None,
+                 directions: Union[Mapping[str, str], Sequence[str],
+                                   None] = None,
+                 objectives: Optional[Sequence[Mapping[str, Any]]] = None,
+                 result_constraints: Optional[Sequence[str]] = None,
+                 scalarize: Union[str, Mapping[str, Any], None] = None,
                  tuner: Union[str, Mapping[str, Any]] = "auto",
                  tuner_args: Optional[Mapping[str, Any]] = None,
                  assessor: Union[str, Mapping[str, Any], None] = None,
@@ -219,7 +233,13 @@ class Study:
                  lost: str = "again") -> None:
         if isinstance(constraints, str):
             constraints = [constraints]
+        objectives = _objectives(direction, directions, objectives)
+        if objectives is None and direction is None:
+            direction = "minimize"
         keys = {"direction": direction, "seed": seed,
+                "objectives": objectives,
+                "resultConstraints": result_constraints,
+                "scalarize": scalarize,
                 "tuner": _algorithm(tuner, tuner_args),
                 "assessor": _algorithm(assessor, assessor_args),
                 "earlyStopped": early_stopped,
@@ -265,6 +285,7 @@ class Study:
             raise
         self._end = weakref.finalize(self, _end, self._link, temporary,
                                      os.getpid())
+        self._names = _names(self.folder)
 
     def __enter__(self) -> "Study":
         return self
@@ -281,11 +302,16 @@ class Study:
     def _repr_html_(self) -> str:
         from .notebook import table
         status = self._status()
-        best = status["best"] or {}
+        several = isinstance(status["best"], list)
+        best = {} if several else status["best"] or {}
         counts = ["%d %s" % (status[one], one.replace("_", " ")) for one in (
             "done", "running", "stopped", "failed") if status[one]]
         return table([("study", self.folder),
-                      ("direction", status["optimize_mode"]),
+                      *([("objectives", ", ".join(self._names)),
+                         ("front", status["front"]),
+                         ("hypervolume", status.get("hypervolume"))]
+                        if several else
+                        [("direction", status["optimize_mode"])]),
                       ("trials", ", ".join(counts) or "none yet"),
                       ("best", best.get("value")),
                       ("of trial", best and int(best["trial"]) or None),
@@ -334,7 +360,8 @@ class Study:
             raise
 
     def tell(self, trial: Union[Trial, int], value: Value = _NOTHING) -> None:
-        """The trial's result: a number, or a dict that has it as "default".
+        """The trial's result: a number, or a dict that has it as "default"; of
+        several values a dict of all, or a sequence in their order.
 
         It is kept when this returns.  NaN is a result, and never the best one.
         Without a value the trial ends without a result: stopped where it was
@@ -343,7 +370,7 @@ class Study:
         if value is _NOTHING:
             self._tell(trial)
         else:
-            self._tell(trial, value=spell(value))
+            self._tell(trial, value=spell(value, self._names))
         if isinstance(trial, Trial) and value is not _NOTHING:
             trial.value = value
 
@@ -460,9 +487,15 @@ class Study:
     @property
     def best(self) -> Result:
         """The trial with the best result, which is the latest of one that was
-        paused at its budget; StudyError: none has one yet."""
+        paused at its budget; StudyError: none has one yet, or results have
+        several values, of which Study.front has the best ones."""
         shown = self._show()
         trials = shown["trials"]
+        if len(self._names) > 1:
+            raise StudyError("study %s: results have several values, expected "
+                             "a look at study.front" % self.folder)
+        if isinstance(shown["best"], list):
+            shown["best"] = (shown["best"] or [None])[0]
         if shown["best"] is None:
             last = (", %d have ended: the last one: %s" % (
                 len(trials), trials[-1]["why"]) if trials else "")
@@ -474,6 +507,24 @@ class Study:
                 else best)
 
     @property
+    def front(self) -> List[Result]:
+        """The trials that no other one dominates, by the first objective: none
+        is better in one value and worse in no other.  Of a study with one value
+        the best, if there is one."""
+        shown = self._show()
+        by_number = {one["trial"]: one for one in shown["trials"]}
+        best = shown["best"]
+        if not isinstance(best, list):
+            best = [] if best is None else [best]
+        return [_result(by_number[one["trial"]]) for one in best]
+
+    @property
+    def hypervolume(self) -> Optional[float]:
+        """What the front dominates, up to the references; None without them."""
+        volume = self._status().get("hypervolume")
+        return None if volume is None else float(volume)
+
+    @property
     def trials(self) -> List[Result]:
         """All trials that have ended, in the order of their ends."""
         return [_result(one) for one in self._show()["trials"]]
@@ -482,12 +533,15 @@ class Study:
         """The trials as a pandas.DataFrame; without pandas a list of dicts.
 
         Parameters are columns "params_NAME", of a nested choice
-        "params_NAME/_name" and so on.
+        "params_NAME/_name" and so on; values by name "values_NAME".
         """
-        names = [name for name in Result._fields if name != "params"]
+        names = [name for name in Result._fields
+                 if name not in ("params", "values")]
         rows = []
         for one in self.trials:
             row = one._asdict()
+            row.update(("values_" + name, value)
+                       for name, value in row.pop("values").items())
             row.update(_flat("params_", row.pop("params")))
             rows.append(row)
         try:
@@ -499,6 +553,38 @@ class Study:
                                if name not in names)
         kinds = dict.fromkeys(("value", "latest", "seconds"), float)
         return pandas.DataFrame(rows, columns=names).astype(kinds)
+
+
+def _objectives(direction: Optional[str], directions: Any,
+                objectives: Any) -> Any:
+    """The value of an experiment's key `objectives`; None: there are none."""
+    given = [name for name, one in (("direction", direction),
+                                    ("directions", directions),
+                                    ("objectives", objectives))
+             if one is not None]
+    if len(given) > 1:
+        raise TypeError("%s and %s: expected one of them" % (given[0],
+                                                             given[1]))
+    if directions is None:
+        return objectives
+    if isinstance(directions, str):
+        raise TypeError("directions: expected a dict or a list, got %s" %
+                        brief(directions))
+    if not isinstance(directions, Mapping):
+        directions = {"value%d" % i: one for i, one in enumerate(directions)}
+    return [{"name": name, "direction": one}
+            for name, one in directions.items()]
+
+
+def _names(folder: str) -> List[str]:
+    """The names of the objectives, in their order."""
+    try:
+        with open(os.path.join(folder, "experiment.json"),
+                  encoding="utf-8") as file:
+            of = json.load(file).get("objectives")
+    except OSError:
+        of = None  # it was not begun yet: one that has said none
+    return [one["name"] for one in of["objectives"]] if of else ["default"]
 
 
 def _algorithm(name: Any, args: Optional[Mapping[str, Any]]) -> Any:
@@ -550,7 +636,7 @@ def _result(shown: Dict[str, Any]) -> Result:
     return Result(int(shown["trial"]), _without_added(params), shown["value"],
                   shown["status"], shown["why"], shown["latest"],
                   shown["intermediates"], _whole(params.get("TRIAL_BUDGET")),
-                  shown["duration_s"])
+                  shown["duration_s"], dict(shown.get("values", {})))
 
 
 def _without_added(params: Mapping[str, Any]) -> Dict[str, Any]:
@@ -603,7 +689,7 @@ class _Work:
         try:
             value = self.objective(trial)
             if value is not None:
-                spell(value)
+                spell(value, study._names)
         except Stop:
             stopped = True
         except Exception as error:
@@ -690,7 +776,9 @@ class _Progress:
     """A line that is written anew."""
 
     def __init__(self, status: Dict[str, Any], n_trials: Optional[int]) -> None:
-        best = status["best"] or {}
+        several = isinstance(status["best"], list)
+        best = {} if several else status["best"] or {}
+        self.several = several
         self.best, self.of_best = best.get("value"), best.get("trial")
         self.better = (operator.gt if status["optimize_mode"] == "maximize"
                        else operator.lt)
@@ -700,7 +788,7 @@ class _Progress:
         self.show()
 
     def count(self, trial: Trial) -> None:
-        value: Any = trial.value
+        value: Any = None if self.several else trial.value
         if isinstance(value, Mapping):
             value = value["default"]
         number = math.nan if value is None else float(value)
