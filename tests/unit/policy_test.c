@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "dispatcher/policy.h"
 #include "json.h"
+#include "objectives/objectives.h"
 
 #include "dispatcher_help.h"
 
@@ -48,4 +49,55 @@ TEST(policy_refuses_other_words_and_names_the_nearest)
     CHECK_HAS(err.text, "expected one of skip, fail, got ''");
     CHECK_EQ(policy_set_ask_error(&p, "Prior", &err), -1);
     CHECK_HAS(err.text, "expected one of refuse, prior");
+}
+
+static struct objectives *
+read_objectives(const char *more)
+{
+    char json[300];
+    struct objectives *o;
+
+    snprintf(json, sizeof json,
+             "{\"objectives\": [{\"name\": \"acc\", \"direction\": "
+             "\"maximize\"}%s}",
+             more);
+    o = objectives_read(json, NULL);
+    CHECK(o != NULL);
+    return o;
+}
+
+TEST(policy_of_one_objective_has_its_direction)
+{
+    struct objectives *o = read_objectives("]");
+    struct policy p = {0};
+
+    CHECK_EQ(policy_set_objectives(&p, o, NULL, NULL), 0);
+    CHECK(!policy_scalarizes(&p) && policy_judged(&p) == SIZE_MAX);
+    CHECK_STR(policy_direction(&p), "maximize");
+    CHECK_STR(policy_assessor_direction(&p), "maximize");
+    CHECK_STR(policy_program_direction(&p), "maximize");
+    objectives_free(o);
+    o = read_objectives("], \"resultConstraints\": [\"ms <= 2\"]");
+    CHECK_EQ(policy_set_objectives(&p, o, NULL, NULL), 0);
+    CHECK(policy_scalarizes(&p));
+    CHECK_STR(policy_direction(&p), "minimize");
+    CHECK(policy_program_direction(&p) == NULL);
+    objectives_free(o);
+}
+
+TEST(policy_of_several_objectives_minimizes_what_is_made_of_them)
+{
+    struct objectives *o =
+        read_objectives(", {\"name\": \"ms\", \"direction\": \"minimize\"}]");
+    struct policy p = {0};
+    struct err err;
+
+    CHECK_EQ(policy_set_objectives(&p, o, "acc", NULL), 0);
+    CHECK_STR(policy_direction(&p), "minimize");
+    CHECK_EQ(policy_judged(&p), 0);
+    CHECK_STR(policy_assessor_direction(&p), "maximize");
+    CHECK_EQ(policy_set_objectives(&p, o, "mss", &err), -1);
+    CHECK_STR(err.text, "'mss' is no objective, expected the name of one (did "
+                        "you mean 'ms'?)");
+    objectives_free(o);
 }
