@@ -16,10 +16,9 @@ struct buf;
 struct idset;
 struct jval;
 struct marks;
+struct objectives;
 struct unpack;
 struct viewer;
-
-struct objectives;
 
 struct marks *marks_new(void);
 void marks_free(struct marks *m);
