@@ -1004,8 +1004,7 @@ results_of_trial(const struct trial *t)
     return (struct result){.trial = t->id,
                            .status = trial_state_name(t->state),
                            .values = said->json != NULL ? said->json : "null",
-                           .has_value =
-                               t->final.given && isfinite(t->final.value),
+                           .has_value = t->final.given,
                            .value = t->final.value,
                            .has_latest = t->latest.given,
                            .latest = t->latest.value,
