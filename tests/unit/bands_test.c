@@ -47,6 +47,33 @@ TEST(bands_are_those_of_the_recorded_dialogue)
     bands_world_free(w);
 }
 
+/* Of nine trials three that none dominates, of which the first is beyond a
+ * limit, and one that reports no costs. */
+TEST(bands_promote_by_front_where_there_are_several_costs)
+{
+    static const double costs[9][2] = {{0, 0}, {5, 5}, {1, 4}, {2, 5}, {4, 1},
+                                       {5, 2}, {2, 2}, {9, 9}, {0, 9}};
+    struct bands_world *w = bands_world_new(9, 3, BANDS_BEGUN, 0);
+    uint64_t from = 0;
+
+    w->b->n_costs = 2;
+    CHECK_EQ(bands_space(w->b, 1), 0);
+    for (int i = 0; i < 9; i++)
+        CHECK_EQ(bands_world_ask(w), BANDS_JOB);
+    for (uint64_t i = 0; i < 9; i++) {
+        bands_lend(w->b, i == 8 ? NULL : costs[i], i == 0 ? 0.5 : 0);
+        bands_world_final(w, i, 1);
+        bands_world_end(w, i);
+    }
+    for (int i = 9; i < 12; i++) {
+        CHECK_EQ(bands_world_ask(w), BANDS_JOB);
+        CHECK_EQ(w->trials[i].round, 1);
+        from |= (uint64_t)1 << w->trials[i].from;
+    }
+    CHECK_EQ(from, 1 << 2 | 1 << 4 | 1 << 6);
+    bands_world_free(w);
+}
+
 /* The better one has the larger x, but only from step 3 on. */
 static double
 late(double x, uint64_t step)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bands/bands.h"
 
+#include "front.h"
 #include "grow.h"
 #include "prior/prior.h"
 #include "tunepipe/shell.h"
@@ -15,9 +16,16 @@ struct rank {
     size_t slot;
 };
 
+/* Doubles a trial: its violation, then its costs; or none. */
+static size_t
+cost_row(const struct bands *b)
+{
+    return b->n_costs == 0 ? 0 : b->n_costs + 1;
+}
+
 /* Room for n trials of the round.  -1: out of memory. */
 static int
-reserve(struct bands_bracket *k, size_t n, size_t n_dims)
+reserve(const struct bands *b, struct bands_bracket *k, size_t n)
 {
     size_t room = grow_cap(k->room);
 
@@ -25,7 +33,9 @@ reserve(struct bands_bracket *k, size_t n, size_t n_dims)
         return 0;
     room = room < n ? n : room;
     if (grow_to(&k->slots, room, sizeof *k->slots) != 0 ||
-        grow_to(&k->x, room, n_dims * sizeof *k->x) != 0)
+        grow_to(&k->x, room, b->n_dims * sizeof *k->x) != 0 ||
+        (b->n_costs > 0 &&
+         grow_to(&k->costs, room, cost_row(b) * sizeof *k->costs) != 0))
         return -1;
     k->room = room;
     return 0;
@@ -38,6 +48,7 @@ bands_bracket_free(struct bands_bracket *k)
         return;
     free(k->slots);
     free(k->x);
+    free(k->costs);
     free(k);
 }
 
@@ -147,6 +158,47 @@ compare(const void *va, const void *vb)
     return a->turn < b->turn ? -1 : 1;
 }
 
+static int
+compare_turns(const void *va, const void *vb)
+{
+    const struct rank *a = va, *b = vb;
+
+    return a->turn < b->turn ? -1 : 1;
+}
+
+/* n trials by front and crowding, then by who reported first. */
+static int
+rank_several(const struct bands *b, const struct bands_bracket *k,
+             struct rank *ranks, size_t n)
+{
+    size_t m = b->n_costs;
+    double *costs = calloc(n * (m + 1) + 1, sizeof *costs);
+    uint32_t *order = calloc(n + 1, sizeof *order);
+    struct rank *sorted = calloc(n + 1, sizeof *sorted);
+    int rc = -1;
+
+    if (costs == NULL || order == NULL || sorted == NULL)
+        goto done;
+    qsort(ranks, n, sizeof *ranks, compare_turns);
+    for (size_t i = 0; i < n; i++) {
+        const double *row = k->costs + ranks[i].slot * cost_row(b);
+
+        costs[n * m + i] = row[0];
+        memcpy(costs + i * m, row + 1, m * sizeof *costs);
+    }
+    if (front_order(costs, costs + n * m, n, m, order) != 0)
+        goto done;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = ranks[order[i]];
+    memcpy(ranks, sorted, n * sizeof *ranks);
+    rc = 0;
+done:
+    free(costs);
+    free(order);
+    free(sorted);
+    return rc;
+}
+
 /* The best first.  NULL: out of memory. */
 static struct rank *
 ranking(const struct bands *b, const struct bands_bracket *k)
@@ -164,7 +216,12 @@ ranking(const struct bands *b, const struct bands_bracket *k)
                 (struct rank){b->options.maximize ? -slot->value : slot->value,
                               slot->turn, i};
     }
-    qsort(ranks, n, sizeof *ranks, compare);
+    if (b->n_costs == 0) {
+        qsort(ranks, n, sizeof *ranks, compare);
+    } else if (rank_several(b, k, ranks, n) != 0) {
+        free(ranks);
+        return NULL;
+    }
     return ranks;
 }
 
@@ -240,12 +297,13 @@ bands_advance(struct bands *b, size_t i)
     next.ready = b->next_ready;
     next.n_given = next.n_ended = next.n_reported = next.room = 0;
     next.slots = NULL;
-    next.x = NULL;
+    next.x = next.costs = NULL;
     ranks = ranking(b, k);
     if (ranks == NULL || stale_reserve(b, 1) != 0 ||
-        reserve(&next, next.size, b->n_dims) != 0) {
+        reserve(b, &next, next.size) != 0) {
         free(ranks);
         free(next.slots);
+        free(next.x);
         return -1;
     }
     promote(b, k, ranks, &next);
@@ -254,6 +312,7 @@ bands_advance(struct bands *b, size_t i)
     forget_trials(b, k);
     free(k->slots);
     free(k->x);
+    free(k->costs);
     *k = next;
     if (k->size == 0)
         close_bracket(b, i);
@@ -405,7 +464,7 @@ give(struct bands *b, struct bands_bracket *k, uint64_t id)
 {
     struct bands_slot *slot;
 
-    if (reserve(k, k->n_given + 1, b->n_dims) != 0 ||
+    if (reserve(b, k, k->n_given + 1) != 0 ||
         out_add(b, id, k, k->n_given) != 0)
         return -1;
     slot = &k->slots[k->n_given];
@@ -414,6 +473,8 @@ give(struct bands *b, struct bands_bracket *k, uint64_t id)
                                     .from = BANDS_NO_ID};
         memset(k->x + k->n_given * b->n_dims, 0, b->n_dims * sizeof *k->x);
     }
+    for (size_t i = 0; i < cost_row(b); i++)
+        k->costs[k->n_given * cost_row(b) + i] = 0;
     slot->id = id;
     k->n_given++;
     return 0;
@@ -485,10 +546,31 @@ visit(const struct bands *b, uint64_t id, const double *x,
     return &out->bracket->slots[out->slot];
 }
 
-static void
-record(struct bands_bracket *k, struct bands_slot *slot, double value,
-       uint64_t step)
+void
+bands_lend(struct bands *b, const double *costs, double violation)
 {
+    b->costs = costs;
+    b->violation = violation;
+}
+
+/* Of the slot-th trial: what was lent. */
+static void
+take_costs(const struct bands *b, struct bands_bracket *k, size_t slot)
+{
+    double *row = k->costs + slot * cost_row(b);
+
+    row[0] = b->costs == NULL || isnan(b->violation) ? (double)INFINITY
+                                                     : b->violation;
+    for (size_t i = 0; i < b->n_costs; i++)
+        row[i + 1] = b->costs == NULL ? (double)NAN : b->costs[i];
+}
+
+static void
+record(const struct bands *b, struct bands_bracket *k, struct bands_slot *slot,
+       double value, uint64_t step)
+{
+    if (b->n_costs > 0)
+        take_costs(b, k, (size_t)(slot - k->slots));
     if (!(slot->flags & BANDS_REPORTED))
         slot->turn = k->n_reported++;
     slot->flags |= BANDS_REPORTED;
@@ -508,7 +590,7 @@ bands_metric(struct bands *b, uint64_t id, const double *x, double value,
     if (slot->flags & BANDS_USED)
         return true;
     if (!(slot->flags & BANDS_REPORTED) || step >= slot->step)
-        record(k, slot, value, step);
+        record(b, k, slot, value, step);
     if (step < bands_table_budget(&b->options.table, k->s, k->round) - 1)
         return false;
     slot->flags |= BANDS_USED;
@@ -523,7 +605,7 @@ bands_final(struct bands *b, uint64_t id, const double *x, double value)
 
     if (slot == NULL || (slot->flags & BANDS_FINAL))
         return;
-    record(k, slot, value, UINT64_MAX);
+    record(b, k, slot, value, UINT64_MAX);
     slot->flags |= BANDS_FINAL;
 }
 
@@ -585,6 +667,8 @@ save_bracket(const struct bands *b, const struct bands_bracket *k,
     for (size_t i = 0; i < slots_of(k); i++)
         save_slot(&k->slots[i], sink);
     tp_put_f64s(sink, k->x, slots_of(k) * b->n_dims);
+    if (b->n_costs > 0)
+        tp_put_f64s(sink, k->costs, slots_of(k) * cost_row(b));
 }
 
 void
@@ -643,13 +727,15 @@ load_slots(struct bands *b, struct bands_bracket *k, const struct prior *prior,
 
     if (n > tp_left(source) / (8 * (N_MEMBERS + b->n_dims)))
         return "a saved bracket is cut off";
-    if (reserve(k, n, b->n_dims) != 0)
+    if (reserve(b, k, n) != 0)
         return OUT_OF_MEMORY;
     for (size_t i = 0; wrong == NULL && i < n; i++)
         wrong = load_slot(b, k, i, source);
     if (wrong != NULL)
         return wrong;
-    if (tp_get_f64s(source, k->x, n * b->n_dims) != TP_OK)
+    if (tp_get_f64s(source, k->x, n * b->n_dims) != TP_OK ||
+        (b->n_costs > 0 &&
+         tp_get_f64s(source, k->costs, n * cost_row(b)) != TP_OK))
         return "a saved bracket is cut off";
     for (size_t i = 0; i < n; i++) {
         const struct bands_slot *slot = &k->slots[i];

@@ -11,15 +11,16 @@
  *   bands_order).  Until then, BANDS_LATER.
  * - A round is over when as many trials have ended as it has, however they
  *   ended.  Those that reported anything are ranked by their latest value, the
- *   final one being later than any; ties by who reported first; NaN last.  The
+ *   final one being later than any; ties by who reported first; NaN last.  With
+ *   several costs by front and crowding, as front.h has them.  The
  *   best n_{i+1}, or as many as there are, become ready for the next round;
  *   with none the bracket is over.
  * - A trial has used its budget at the first value of a step from budget - 1
  *   on; what it reports behind that, but for a final value, is not looked at.
  *
  * Memory: of each bracket that is not over, 112 bytes and 8 a dimension for
- * each trial of its round.  A call costs O(open brackets + log(trials)), a
- * round's end O(trials log(trials)).
+ * each trial of its round, with several costs 8 more and 8 a cost.  A call
+ * costs O(open brackets + log(trials)), a round's end O(trials log(trials)).
  *
  * Points are arrays of n_dims doubles, whatever they mean.  Knows no plugin
  * interface; one thread at a time. */
@@ -89,6 +90,7 @@ struct bands_bracket {
     size_t n_reported, room;  /* and have a value; room for slots */
     struct bands_slot *slots; /* first round: n_given, else all */
     double *x;                /* of the slots */
+    double *costs;            /* of them: violation, costs; NULL: one value */
 };
 
 struct bands_out {
@@ -100,6 +102,8 @@ struct bands_out {
 /* Members are for bands*.c. */
 struct bands {
     struct bands_options options;
+    size_t n_costs; /* of a result; 0: it is one value.  To be set before the
+                       first bands_space() */
     size_t n_dims;
     struct bands_bracket **open; /* in the order of seq */
     size_t n_open, open_room;
@@ -108,10 +112,12 @@ struct bands {
     uint64_t *stale; /* to be released */
     size_t n_stale;
     uint64_t next_seq, next_n, next_ready;
-    uint64_t begun;   /* brackets that count against the limit */
-    uint64_t last_id; /* asked for last, or BANDS_NO_ID */
-    uint64_t again;   /* and again so often */
-    uint64_t ending;  /* whose end is being told, or BANDS_NO_ID */
+    uint64_t begun;      /* brackets that count against the limit */
+    uint64_t last_id;    /* asked for last, or BANDS_NO_ID */
+    uint64_t again;      /* and again so often */
+    uint64_t ending;     /* whose end is being told, or BANDS_NO_ID */
+    const double *costs; /* of what is being told: bands_lend() */
+    double violation;
 };
 
 enum { BANDS_ERROR = -1, BANDS_JOB = 0, BANDS_LATER = 1, BANDS_DONE = 2 };
@@ -139,6 +145,10 @@ int bands_ask(struct bands *b, uint64_t id, struct bands_job *job);
 
 /* The job of a trial whose round is not over; false: it has none. */
 bool bands_find(const struct bands *b, uint64_t id, struct bands_job *job);
+
+/* Where there are several costs: those of what is told next, lent until then,
+ * and how far it is beyond limits; NULL: it has none, and is worse than all. */
+void bands_lend(struct bands *b, const double *costs, double violation);
 
 /* Whether its budget is used up; x is kept, as in what follows. */
 bool bands_metric(struct bands *b, uint64_t id, const double *x, double value,

@@ -59,6 +59,15 @@ bands_explain(const struct bands_job *job, const struct tp_host *host)
                    name, k->s, slot->n - k->first + 1, k->size, job->budget);
         return;
     }
+    if (k->costs != NULL) {
+        tp_explain(host,
+                   "bracket %s, round %u of 0 to %u: in round %u rank "
+                   "%" PRIu64 " of %" PRIu64 " by front and crowding; promoted "
+                   "to budget %" PRIu64,
+                   name, k->round, k->s, k->round - 1, slot->rank, slot->of,
+                   job->budget);
+        return;
+    }
     tp_explain(host,
                "bracket %s, round %u of 0 to %u: in round %u rank "
                "%" PRIu64 " of %" PRIu64 " by value %.9g, cut at %.9g; "

@@ -13,11 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HYPERBAND_COSTS_MAX 8
+
 struct shell {
     const struct tp_host *host;
     struct bands *bands;
     struct prior prior;
     char label[2 * BANDS_LABEL_SIZE];
+    const struct tp_objectives *objectives; /* NULL: results are one value */
+    double costs[HYPERBAND_COSTS_MAX];      /* of what is told */
 };
 
 enum { MODE, BUDGET, ETA, EXEC, BRACKETS, SEED, N_ARGS };
@@ -76,6 +80,22 @@ config(void *vself, const struct tp_value *values, size_t n)
     return self->bands != NULL ? TP_OK : tp_out_of_memory(self->host);
 }
 
+/* One without limits is `value`. */
+static int
+objectives(void *vself, const struct tp_objectives *of)
+{
+    struct shell *self = vself;
+
+    if (of->n == 1 && of->n_limits == 0)
+        return TP_OK;
+    if (of->n > HYPERBAND_COSTS_MAX)
+        return tp_error(self->host, "%zu objectives, expected at most %d",
+                        of->n, HYPERBAND_COSTS_MAX);
+    self->objectives = of;
+    self->bands->n_costs = of->n;
+    return TP_OK;
+}
+
 static int
 space(void *vself, const struct tp_space *s)
 {
@@ -119,6 +139,17 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     return TP_OK;
 }
 
+/* Less is better of each. */
+static void
+lend(struct shell *self, const double *values, double violation)
+{
+    for (size_t k = 0; values != NULL && k < self->objectives->n; k++)
+        self->costs[k] = TP_OBJECTIVE(self->objectives, k)->maximize
+                             ? -values[k]
+                             : values[k];
+    bands_lend(self->bands, values == NULL ? NULL : self->costs, violation);
+}
+
 static int
 metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
        struct tp_verdict *out)
@@ -126,6 +157,8 @@ metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
     struct shell *self = vself;
     struct bands_job job;
 
+    if (self->objectives != NULL)
+        lend(self, m->values, m->violation);
     if (bands_metric(self->bands, id, x, m->value, m->step) &&
         bands_find(self->bands, id, &job))
         bands_verdict(&job, self->host, m->value, out);
@@ -137,6 +170,8 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
     struct shell *self = vself;
 
+    if (self->objectives != NULL)
+        lend(self, result->values, result->violation);
     if (id != TP_NO_ID)
         bands_final(self->bands, id, x, result->value);
     return TP_OK;
@@ -186,5 +221,6 @@ static const struct tp_tuner tuner = {
     .save = save,
     .load = load,
     .metric = metric,
+    .objectives = objectives,
 };
 TP_REGISTER_TUNER(tuner)
