@@ -15,6 +15,7 @@
 #include "core/problems.h"
 #include "fuzz_paths.h"
 #include "json.h"
+#include "objectives/objectives.h"
 #include "plugin/assessor.h"
 #include "plugin/tuner.h"
 #include "space/space.h"
@@ -37,20 +38,44 @@ static const struct {
     const char *name, *filter;
     bool assesses;
 } plugins[] = {
-    {"random", "dedup", false},    {"grid", NULL, false},
-    {"tpe", NULL, false},          {"anneal", NULL, false},
-    {"evolution", NULL, false},    {"regularized_evolution", NULL, false},
-    {"cmaes", NULL, false},        {"qmc", NULL, false},
-    {"hyperband", NULL, false},    {"bohb", NULL, false},
-    {"auto", NULL, false},         {"tpe", "fallback", false},
-    {"asha", NULL, false},         {"pbt", NULL, false},
-    {"medianstop", NULL, true},    {"curvefitting", NULL, true},
-    {"patience", NULL, true},      {"percentile", NULL, true},
-    {"threshold", NULL, true},     {"wilcoxon", NULL, true},
-    {"gp", NULL, false},           {"smac", NULL, false},
-    {"auto_assessor", NULL, true}, {"parego", NULL, false},
+    {"random", "dedup", false},
+    {"grid", NULL, false},
+    {"tpe", NULL, false},
+    {"anneal", NULL, false},
+    {"evolution", NULL, false},
+    {"regularized_evolution", NULL, false},
+    {"cmaes", NULL, false},
+    {"qmc", NULL, false},
+    {"hyperband", NULL, false},
+    {"bohb", NULL, false},
+    {"auto", NULL, false},
+    {"tpe", "fallback", false},
+    {"asha", NULL, false},
+    {"pbt", NULL, false},
+    {"medianstop", NULL, true},
+    {"curvefitting", NULL, true},
+    {"patience", NULL, true},
+    {"percentile", NULL, true},
+    {"threshold", NULL, true},
+    {"wilcoxon", NULL, true},
+    {"gp", NULL, false},
+    {"smac", NULL, false},
+    {"auto_assessor", NULL, true},
+    /* from SEVERAL on: told of two objectives and a limit */
+    {"parego", NULL, false},
     {"nsga2", NULL, false},
+    {"tpe", NULL, false},
+    {"auto", NULL, false},
+    {"asha", NULL, false},
+    {"hyperband", NULL, false},
 };
+
+#define SEVERAL 23
+
+static const char text_of_objectives[] =
+    "{\"objectives\": [{\"name\": \"a\", \"direction\": \"minimize\"},"
+    " {\"name\": \"b\", \"direction\": \"maximize\"}],"
+    " \"resultConstraints\": [\"b <= 5\"]}";
 
 static const struct log silent = {.fd = -1, .name = "tunepipe"};
 static const struct jval no_args;
@@ -106,7 +131,7 @@ check_refusal(const struct err *err)
 
 static struct tuner *
 tuner_open(const struct plugin_paths *paths, size_t which,
-           const struct space *space)
+           const struct space *space, const struct objectives *two)
 {
     struct err err;
     struct tuner *t =
@@ -116,21 +141,38 @@ tuner_open(const struct plugin_paths *paths, size_t which,
     if (plugins[which].filter != NULL)
         MUST(tuner_wrap(t, paths, plugins[which].filter, no_args, &silent,
                         &err) == 0);
+    if (which >= SEVERAL)
+        MUST(tuner_objectives(t, two, NULL, &err) == 0);
     MUST(tuner_space(t, space, &err) == 0);
     return t;
 }
 
+/* Where there are two objectives; others do not look at it. */
 static void
-report(struct tuner *t, uint64_t id, const double *x)
+set_values(uint64_t id, double values[2], double *violation)
+{
+    values[0] = (double)(id * 7 % 11);
+    values[1] = (double)(id * 5 % 7);
+    *violation = values[1] > 5 ? (values[1] - 5) / 5 : 0;
+}
+
+static void
+report(struct tuner *t, uint64_t id, const double *x, bool several)
 {
     uint64_t about;
     int decision;
 
     for (uint64_t step = 0; tuner_advises(t) && step < id % 4; step++) {
         struct tp_metric metric = {.value = (double)(id % 7), .step = step};
+        double values[2];
         struct tp_verdict verdict;
         struct err err;
 
+        set_values(id + step, values, &metric.violation);
+        if (several) {
+            metric.values = values;
+            metric.n_values = 2;
+        }
         (void)tuner_metric(t, id, x, &metric, &verdict, &err);
         MUST(verdict.decision >= TP_GO && verdict.decision <= TP_FINISH);
     }
@@ -140,11 +182,11 @@ report(struct tuner *t, uint64_t id, const double *x)
 
 /* Whatever it answers: what it asks for has passed space_check(). */
 static void
-tuner_use(struct tuner *t, uint64_t from, uint64_t to)
+tuner_use(struct tuner *t, uint64_t from, uint64_t to, bool several)
 {
     struct tp_result result = {.how = TP_RESULT_FINAL};
     struct err err;
-    double x[DIMS];
+    double x[DIMS], values[2];
     char *label;
 
     for (uint64_t id = from; id < to; id++) {
@@ -153,7 +195,12 @@ tuner_use(struct tuner *t, uint64_t from, uint64_t to)
             continue;
         free(label);
         result.value = (double)(id * 7 % 11);
-        report(t, id, x);
+        report(t, id, x, several);
+        if (several) {
+            set_values(id, values, &result.violation);
+            result.values = values;
+            result.n_values = 2;
+        }
         if (id % 5 != 0)
             (void)tuner_tell(t, id, x, &result, &err);
         if (id % 3 != 0)
@@ -166,23 +213,26 @@ play_tuner(const struct plugin_paths *paths, size_t which, uint64_t seen,
            const uint8_t *data, size_t size)
 {
     struct space *space = space_new();
-    struct tuner *t = tuner_open(paths, which, space);
+    struct objectives *two = objectives_read(text_of_objectives, NULL);
+    struct tuner *t = tuner_open(paths, which, space, two);
+    bool several = which >= SEVERAL;
     struct unpack from;
     struct buf state;
     struct err err;
 
     buf_init(&state, (size_t)1 << 24);
-    tuner_use(t, 0, seen);
+    tuner_use(t, 0, seen, several);
     MUST(tuner_save(t, &state, &err) == 1);
     tuner_free(t);
     damage(&state, data, size);
-    t = tuner_open(paths, which, space);
+    t = tuner_open(paths, which, space, two);
     from = unpack_from(state.data, state.len);
     if (tuner_load(t, &from, &err) == 0)
-        tuner_use(t, seen, seen + AFTER);
+        tuner_use(t, seen, seen + AFTER, several);
     else
         check_refusal(&err);
     tuner_free(t);
+    objectives_free(two);
     space_free(space);
     buf_fini(&state);
 }

@@ -11,7 +11,7 @@ import tunepipe.optuna
 # Not grid: it ends a study of three points behind the fourth, as Optuna's
 # GridSampler does; test_single_parameter_objective wants ten.
 TUNERS = ["auto", "tpe", "cmaes", "gp", "random", "anneal", "qmc", "evolution",
-          "regularized_evolution", "smac"]
+          "regularized_evolution", "smac", "nsga2", "parego"]
 
 
 class _Sampler:

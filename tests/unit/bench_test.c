@@ -2,6 +2,7 @@
 #include "bench/search/archive.h"
 #include "bench/search/bbob.h"
 #include "bench/search/dims.h"
+#include "bench/search/multi.h"
 #include "bench/search/paired.h"
 #include "bench/search/problem.h"
 #include "bench/search/runs.h"
@@ -11,6 +12,8 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "json.h"
+#include "numerics/hypervolume.h"
+#include "numerics/random.h"
 #include "t.h"
 
 #include <math.h>
@@ -238,6 +241,74 @@ TEST(bench_problems_are_least_at_their_optimum_alone)
             problem_free(p);
         }
     buf_fini(&b);
+}
+
+/* ---- several costs ---- */
+
+/* Anywhere; on the fronts of the literature, which have the first parameters
+ * free and the others at one value, where `at` is none. */
+static void
+draw_point(const struct multi *m, const struct random_stream *r, uint32_t draw,
+           double at, struct point *p)
+{
+    const struct dim *dims = multi_dims(m);
+
+    memset(p, 0, sizeof *p);
+    for (size_t i = 0; dims[i].name != NULL; i++) {
+        double u = random_uniform(r, draw + (uint32_t)i);
+
+        if (dims[i].kind == DIM_CHOICE) {
+            p->option[i] = (int)(u * (double)dims_options(&dims[i]));
+            continue;
+        }
+        u = !isnan(at) && i + 1 >= multi_n_costs(m) ? at : u;
+        p->value[i] = dims_value(&dims[i], u);
+        p->unit[i] = dims_unit(&dims[i], p->value[i]);
+    }
+}
+
+static double
+volume_of_points(const struct multi *m, uint64_t seed, double at, size_t n)
+{
+    struct random_stream r = random_stream(seed, RANDOM_TEST, 1, 0);
+    double *costs = calloc(n * MULTI_COSTS_MAX, sizeof *costs), out, beyond;
+    size_t used = 0;
+    struct point p;
+
+    for (size_t i = 0; i < n; i++) {
+        draw_point(m, &r, (uint32_t)i * 64, at, &p);
+        multi_values(m, &p, costs + used * multi_n_costs(m), &beyond);
+        CHECK(beyond >= 0 && (beyond == 0 || multi_is_limited(m)));
+        used += beyond == 0;
+    }
+    CHECK_EQ(
+        hypervolume(costs, used, multi_n_costs(m), multi_reference(m), &out),
+        0);
+    free(costs);
+    return out / multi_ideal(m);
+}
+
+TEST(bench_several_costs_have_an_ideal_that_is_hardly_reached)
+{
+    for (size_t at = 0; multi_name(at) != NULL; at++)
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            struct multi *m = multi_new(multi_name(at), seed);
+            double u = strcmp(multi_name(at), "zdt4") == 0 ||
+                               strstr(multi_name(at), "dtlz2") != NULL
+                           ? 0.5
+                           : 0;
+            bool is_known = strcmp(multi_family(at), "zdt") == 0 ||
+                            strcmp(multi_family(at), "dtlz") == 0;
+            double share = volume_of_points(m, seed, NAN, 500);
+
+            CHECK(multi_ideal(m) > 0 && share < 0.98);
+            if (is_known) {
+                share = volume_of_points(m, seed, u, 500);
+                CHECK(share > 0.85 && share <= 1);
+            }
+            multi_free(m);
+        }
+    CHECK(multi_new("none", 0) == NULL);
 }
 
 /* The family that each is of, and how many there are. */

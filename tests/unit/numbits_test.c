@@ -2,6 +2,8 @@
 #include "t.h"
 
 #include "numerics/batch.h"
+#include "numerics/front.h"
+#include "numerics/hypervolume.h"
 #include "numerics/lanes.h"
 #include "numerics/linear.h"
 #include "numerics/matern.h"
@@ -228,4 +230,31 @@ TEST(numerics_bits_of_lanes_never_change)
     }
     check("lanes", solved, "8470279c84a9f524");
     check("matern", matern, "a1bdd22f843d3521");
+}
+
+TEST(numerics_bits_of_fronts_and_volumes_never_change)
+{
+    static const double reference[] = {1, 1, 1, 1, 1, 1};
+    uint64_t hash = 0xcbf29ce484222325u;
+    double costs[40 * 6], out[40];
+    uint32_t order[40], ranks[40];
+
+    for (uint32_t n_costs = 1; n_costs <= 6; n_costs++) {
+        double volume;
+
+        for (uint32_t i = 0; i < 40 * n_costs; i++)
+            costs[i] = number(i, n_costs);
+        CHECK_EQ(front_ranks(costs, NULL, 40, n_costs, ranks), 0);
+        CHECK_EQ(front_crowding(costs, 40, n_costs, ranks, out), 0);
+        CHECK_EQ(front_order(costs, NULL, 40, n_costs, order), 0);
+        for (size_t i = 0; i < 40; i++)
+            hash = mix(mix(mix(hash, out[i]), order[i]), ranks[i]);
+        CHECK_EQ(hypervolume(costs, 40, n_costs, reference, &volume), 0);
+        CHECK_EQ(hypervolume_contributions(costs, 40, n_costs, reference, out),
+                 0);
+        hash = mix(hash, volume);
+        for (size_t i = 0; i < 40; i++)
+            hash = mix(hash, out[i]);
+    }
+    check("fronts", hash, "8c25bad2d94043c6");
 }

@@ -41,7 +41,8 @@ know(struct known *k, uint64_t seed, bool limited)
             violation = floor(4 * random_uniform(&r, at++)) - 1;
         CHECK_EQ(tpe_points_add(&k->points, NULL, i, nowhere), 0);
         tpe_points_tell(&k->points, i, false, i % 7 == 3 ? (double)NAN : 0, 0);
-        CHECK_EQ(tpe_several_tell(&k->several, &k->points, i, costs, violation),
+        CHECK_EQ(tpe_several_add(&k->several, costs, violation,
+                                 &k->points.all[i].row),
                  0);
     }
 }

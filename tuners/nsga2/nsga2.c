@@ -282,7 +282,13 @@ nsga2_tell(struct nsga2 *g, uint64_t id, const double *x, const double *costs,
                                       : 0;
     memcpy(m->costs, costs, g->n_costs * sizeof *costs);
     memcpy(m->x, x, g->n_dims * sizeof *x);
-    return join(g, m) != 0 || cull(g) != 0 ? -1 : 0;
+    if (join(g, m) != 0)
+        return -1;
+    if (cull(g) != 0) {
+        free(g->members[--g->n]);
+        return -1;
+    }
+    return 0;
 }
 
 /* ---- saving ---- */

@@ -234,6 +234,7 @@ tell_several(struct tpe_tuner *self, uint64_t id, const double *x,
     size_t n = self->several.n_costs, i;
     struct points *p = &self->tpe->points;
     double costs[SEVERAL_MAX], value = 0;
+    uint32_t row;
 
     for (size_t k = 0; k < n; k++) {
         double v = result->values == NULL ? (double)NAN : result->values[k];
@@ -241,10 +242,12 @@ tell_several(struct tpe_tuner *self, uint64_t id, const double *x,
         costs[k] = TP_OBJECTIVE(self->objectives, k)->maximize ? -v : v;
         value = isfinite(v) ? value : (double)NAN;
     }
-    if (tpe_tell(self->tpe, id, x, how, value, result->step) != 0)
+    if (tpe_several_add(&self->several, costs, result->violation, &row) != 0 ||
+        tpe_tell(self->tpe, id, x, how, value, result->step) != 0)
         return -1;
     i = id == POINTS_NO_ID ? p->n - 1 : tpe_points_find(p, id);
-    return tpe_several_tell(&self->several, p, i, costs, result->violation);
+    p->all[i].row = row;
+    return 0;
 }
 
 static int

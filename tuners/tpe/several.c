@@ -28,8 +28,15 @@ tpe_several_fini(struct several *s)
     free(s->violations);
 }
 
-static int
-add_row(struct several *s, const double *costs, double violation)
+static bool
+has_row(const struct point *point)
+{
+    return point->state == POINT_DONE || point->state == POINT_STOPPED;
+}
+
+int
+tpe_several_add(struct several *s, const double *costs, double violation,
+                uint32_t *row)
 {
     if (s->n == s->room) {
         size_t room = grow_cap(s->room);
@@ -41,28 +48,10 @@ add_row(struct several *s, const double *costs, double violation)
         s->room = room;
     }
     memcpy(s->costs + s->n * s->n_costs, costs, s->n_costs * sizeof *costs);
-    s->violations[s->n++] = violation;
-    return 0;
-}
-
-static bool
-has_row(const struct point *point)
-{
-    return point->state == POINT_DONE || point->state == POINT_STOPPED;
-}
-
-int
-tpe_several_tell(struct several *s, struct points *p, size_t i,
-                 const double *costs, double violation)
-{
-    if (!has_row(&p->all[i]))
-        return 0;
-    violation = violation > 0      ? violation
-                : isnan(violation) ? (double)INFINITY
-                                   : 0;
-    if (add_row(s, costs, violation) != 0)
-        return -1;
-    p->all[i].row = (uint32_t)(s->n - 1);
+    s->violations[s->n] = violation > 0      ? violation
+                          : isnan(violation) ? (double)INFINITY
+                                             : 0;
+    *row = (uint32_t)s->n++;
     return 0;
 }
 
@@ -299,7 +288,7 @@ tpe_several_load(struct several *s, struct points *p,
         for (size_t k = 0; k < s->n_costs; k++)
             if (!isfinite(costs[k]))
                 return "a saved cost is no number";
-        if (tpe_several_tell(s, p, i, costs, violation) != 0)
+        if (tpe_several_add(s, costs, violation, &p->all[i].row) != 0)
             return "out of memory";
     }
     return NULL;

@@ -31,9 +31,10 @@ struct several {
 /* A zeroed one may be given to it. */
 void tpe_several_fini(struct several *s);
 
-/* Gives point i, which has just been told of, its row.  -1: out of memory. */
-int tpe_several_tell(struct several *s, struct points *p, size_t i,
-                     const double *costs, double violation);
+/* A row for a result that is told next; the caller gives it to the point of
+ * that.  -1: out of memory. */
+int tpe_several_add(struct several *s, const double *costs, double violation,
+                    uint32_t *row);
 
 /* The complete points, or while there is none those that were stopped, step by
  * step, have their order as losses, `want` of them the right one; until
