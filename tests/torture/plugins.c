@@ -9,6 +9,7 @@
 #include "core/err.h"
 #include "core/pack.h"
 #include "core/problems.h"
+#include "objectives/objectives.h"
 #include "plugin/assessor.h"
 #include "plugin/paths.h"
 #include "plugin/tuner.h"
@@ -89,13 +90,20 @@ note(struct err *first, const struct err *err)
 }
 
 static void
-tell(struct tuner *t, uint64_t id, const double *x, struct err *first)
+tell(struct tuner *t, uint64_t id, const double *x, bool several,
+     struct err *first)
 {
     struct tp_result result = {.how = id == TP_NO_ID ? TP_RESULT_IMPORTED
                                                      : TP_RESULT_FINAL,
                                .value = (double)(id % 5)};
+    const double values[] = {(double)(id % 5), (double)(id % 3)};
     struct err err = {0};
 
+    if (several) {
+        result.values = values;
+        result.n_values = 2;
+        result.violation = id % 4 == 1 ? 0.5 : 0;
+    }
     if (tuner_tell(t, id, x, &result, &err) != 0)
         note(first, &err);
 }
@@ -110,7 +118,7 @@ end(struct tuner *t, uint64_t id, const double *x, int how, struct err *first)
 }
 
 static void
-search(struct tuner *t, uint64_t from, struct err *first)
+search(struct tuner *t, uint64_t from, bool several, struct err *first)
 {
     double x[DIMS_MAX];
 
@@ -125,9 +133,9 @@ search(struct tuner *t, uint64_t from, struct err *first)
             continue;
         note(first, torture_report(t, id, x));
         if (id % 5 == 1)
-            tell(t, TP_NO_ID, x, first);
+            tell(t, TP_NO_ID, x, several, first);
         if (id % 5 != 2)
-            tell(t, id, x, first);
+            tell(t, id, x, several, first);
         if (id % 5 < 3)
             end(t, id, x, id % 5 == 2 ? TP_ENDED_FAILED : TP_ENDED_SUCCEEDED,
                 first);
@@ -141,6 +149,8 @@ struct job {
     const char *const *filters; /* with arguments, in turn; NULL: none */
     struct plugin_paths *paths;
     struct space *space, *wider;
+    bool several;           /* it is told of two objectives */
+    struct objectives *two; /* those, or NULL */
 };
 
 static struct tuner *
@@ -164,7 +174,9 @@ open_tuner(const struct job *job, struct err *err)
         }
         json_free(args);
     }
-    if (t != NULL && tuner_space(t, job->space, err) != 0) {
+    if (t != NULL &&
+        ((job->two != NULL && tuner_objectives(t, job->two, NULL, err) != 0) ||
+         tuner_space(t, job->space, err) != 0)) {
         tuner_free(t);
         t = NULL;
     }
@@ -179,7 +191,7 @@ load(const struct job *job, struct buf *state, struct err *first)
     struct unpack in = unpack_from(buf_text(state), state->len);
 
     if (t != NULL && tuner_load(t, &in, &err) == 0)
-        search(t, TRIALS, &err);
+        search(t, TRIALS, job->several, &err);
     note(first, &err);
     tuner_free(t);
 }
@@ -191,22 +203,28 @@ use(const struct job *job, struct tuner *t, struct err *first)
     struct buf state;
 
     buf_init(&state, STATE_MAX);
-    search(t, 0, first);
+    search(t, 0, job->several, first);
     if (tuner_save(t, &state, &err) == 1)
         load(job, &state, first);
     note(first, &err);
     err = (struct err){0};
     if (job->wider != NULL && tuner_space(t, job->wider, &err) != 0)
         note(first, &err);
-    search(t, 2 * TRIALS, first);
+    search(t, 2 * TRIALS, job->several, first);
     buf_fini(&state);
 }
 
+static const char two_text[] =
+    "{\"objectives\": [{\"name\": \"a\", \"direction\": \"minimize\"},"
+    " {\"name\": \"b\", \"direction\": \"maximize\"}],"
+    " \"resultConstraints\": [\"b <= 1\"]}";
+
 static int
-run_tuner(const char *name, const char *const *filters, struct err *err)
+run_tuner(const char *name, const char *const *filters, bool several,
+          struct err *err)
 {
     int is_batch = strcmp(name, "batch") == 0;
-    struct job job = {.name = name, .filters = filters};
+    struct job job = {.name = name, .filters = filters, .several = several};
     struct tuner *t = NULL;
     struct err first = {0};
 
@@ -217,11 +235,15 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
             read_space(is_batch ? whole_text : space_text, is_batch, &first);
     if (job.space != NULL && !is_batch)
         job.wider = read_space(wider_text, 0, &first);
-    if (job.space != NULL && (is_batch || job.wider != NULL))
+    if (several)
+        job.two = objectives_read(two_text, &first);
+    if (job.space != NULL && (is_batch || job.wider != NULL) &&
+        (job.two != NULL) == several)
         t = open_tuner(&job, &first);
     if (t != NULL)
         use(&job, t, &first);
     tuner_free(t);
+    objectives_free(job.two);
     space_free(job.space);
     space_free(job.wider);
     plugin_paths_free(job.paths);
@@ -244,14 +266,24 @@ run_tuner(const char *name, const char *const *filters, struct err *err)
     X(parego)     \
     X(pbt)        \
     X(pbt_replay) X(qmc) X(random) X(regularized_evolution) X(smac) X(tpe)
-#define TUNER(name)                          \
-    static int tuner_##name(struct err *err) \
-    {                                        \
-        return run_tuner(#name, NULL, err);  \
+#define TUNER(name)                                \
+    static int tuner_##name(struct err *err)       \
+    {                                              \
+        return run_tuner(#name, NULL, false, err); \
     }
 #define TUNER_CASE(name) {"plugins_tuner_" #name, tuner_##name, 1},
 
 TUNERS(TUNER)
+
+#define SEVERAL(X) X(asha) X(auto) X(hyperband) X(nsga2) X(parego) X(tpe)
+#define SEVERAL_TUNER(name)                       \
+    static int several_##name(struct err *err)    \
+    {                                             \
+        return run_tuner(#name, NULL, true, err); \
+    }
+#define SEVERAL_CASE(name) {"plugins_several_" #name, several_##name, 1},
+
+SEVERAL(SEVERAL_TUNER)
 
 static int
 filters(struct err *err)
@@ -265,7 +297,7 @@ filters(struct err *err)
 
     for (size_t i = 0; stack[i] != NULL; i += 2)
         hold(stack[i]);
-    return run_tuner("random", stack, err);
+    return run_tuner("random", stack, false, err);
 }
 
 /* ---- assessors ---- */
@@ -402,6 +434,7 @@ run_assessor(const char *name, struct err *err)
 ASSESSORS(ASSESSOR)
 
 const struct torture_case torture_plugins[] = {
-    TUNERS(TUNER_CASE) ASSESSORS(ASSESSOR_CASE){"plugins_filters", filters, 1},
+    TUNERS(TUNER_CASE) SEVERAL(SEVERAL_CASE)
+        ASSESSORS(ASSESSOR_CASE){"plugins_filters", filters, 1},
     {NULL, NULL, 0},
 };
