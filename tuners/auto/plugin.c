@@ -5,8 +5,8 @@
  * through their tables.  plan.h says which of them suggests the next trial.
  * That one is told of the trial as its own; the others are told of the result
  * as of an imported one, so that each knows all there is to know, whenever its
- * turn comes.  Where there are several objectives, or limits on results, all
- * trials are parego's, and the other parts hear of nothing. */
+ * turn comes.  Where results have several costs, or limits, parego stands in
+ * gp's place, and cmaes hears of nothing. */
 #include "auto/owners.h"
 #include "auto/parts.h"
 #include "auto/plan.h"
@@ -24,9 +24,7 @@ struct auto_tuner {
     struct owners owners;
     struct plan plan;
     bool maximizes;
-    struct defaults defaults_several;
-    bool has_said;
-    void *several; /* of parego: it suggests all; NULL: there is one value */
+    bool is_several; /* there are several objectives, or limits on results */
 };
 
 enum { MODE, SEED, N_ARGS };
@@ -44,8 +42,6 @@ destroy(void *vself)
     for (size_t i = 0; i < PLAN_N; i++)
         if (self->parts[i] != NULL)
             self->tables[i]->destroy(self->parts[i]);
-    if (self->several != NULL)
-        parts_parego()->destroy(self->several);
     owners_fini(&self->owners);
     free(self);
 }
@@ -90,23 +86,43 @@ config(void *vself, const struct tp_value *values, size_t n)
     return TP_OK;
 }
 
+/* parego instead of gp. */
 static int
 objectives(void *vself, const struct tp_objectives *of)
 {
     struct auto_tuner *self = vself;
-    const struct tp_tuner *t = parts_parego();
-    struct defaults *d = &self->defaults_several;
+    const struct tp_tuner *t = parts_parego(), *tpe = self->tables[PLAN_TPE];
+    struct defaults *d = &self->defaults[PLAN_GP];
 
     if (of->n == 1 && of->n_limits == 0)
         return TP_OK;
+    self->tables[PLAN_GP]->destroy(self->parts[PLAN_GP]);
+    self->tables[PLAN_GP] = t;
+    self->parts[PLAN_GP] = t->create(self->host);
+    if (self->parts[PLAN_GP] == NULL)
+        return TP_ERR;
     if (defaults_fill(d, t->args, t->n_args,
                       self->maximizes ? "maximize" : "minimize") != 0)
         return tp_error(self->host, "a part's arguments have no defaults");
-    self->several = t->create(self->host);
-    if (self->several == NULL ||
-        t->config(self->several, d->values, t->n_args) != TP_OK)
+    self->is_several = true;
+    if (t->config(self->parts[PLAN_GP], d->values, t->n_args) != TP_OK ||
+        t->objectives(self->parts[PLAN_GP], of) != TP_OK)
         return TP_ERR;
-    return t->objectives(self->several, of);
+    return tpe->objectives(self->parts[PLAN_TPE], of);
+}
+
+/* Whether that part ever hears of anything. */
+static bool
+is_used(const struct auto_tuner *self, size_t part)
+{
+    return !self->is_several || part != PLAN_CMAES;
+}
+
+/* Which suggests all where there are several objectives. */
+static enum plan_part
+sole(const struct auto_tuner *self)
+{
+    return self->plan.trials < PLAN_MANY ? PLAN_GP : PLAN_TPE;
 }
 
 static void
@@ -115,7 +131,12 @@ announce(const struct auto_tuner *self, const char *why)
     const struct tp_host *host = self->host;
     const struct plan *p = &self->plan;
 
-    if (plan_models(p))
+    if (self->is_several)
+        tp_log(host, TP_LOG_INFO,
+               "%sthere are several objectives, or limits: %s suggests all "
+               "trials",
+               why, self->tables[sole(self)]->name);
+    else if (plan_models(p))
         tp_log(host, TP_LOG_INFO,
                "%scmaes suggests the first %d trials; then gp most, cmaes and "
                "tpe the others, up to %d trials",
@@ -136,16 +157,9 @@ space(void *vself, const struct tp_space *s)
 {
     struct auto_tuner *self = vself;
 
-    if (self->several != NULL) {
-        if (!self->has_said)
-            tp_log(self->host, TP_LOG_INFO,
-                   "there are several objectives, or limits: parego suggests "
-                   "all trials");
-        self->has_said = true;
-        return parts_parego()->space(self->several, s);
-    }
     for (size_t i = 0; i < PLAN_N; i++)
-        if (self->tables[i]->space(self->parts[i], s) != TP_OK)
+        if (is_used(self, i) &&
+            self->tables[i]->space(self->parts[i], s) != TP_OK)
             return TP_ERR;
     plan_begin(&self->plan, s);
     owners_close_all(&self->owners);
@@ -160,6 +174,11 @@ explain(const struct auto_tuner *self, size_t part)
     struct plan plan = self->plan, *p = &plan;
     const char *name = self->tables[part]->name;
 
+    if (self->is_several) {
+        tp_explain(host, "by %s, as there are several objectives, or limits",
+                   name);
+        return;
+    }
     p->asked--; /* as it was when that part was chosen */
     if (!plan_models(p) && p->kind != PLAN_MIXED)
         tp_explain(host, "by %s, since all parameters are continuous%s", name,
@@ -181,19 +200,14 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     int owner = owners_of(&self->owners, id);
     int rc;
 
-    if (self->several != NULL) {
-        tp_explain(self->host, "by parego, as there are several objectives, or "
-                               "limits");
-        return parts_parego()->ask(self->several, id, out);
-    }
     if (owner < 0) {
-        owner = (int)plan_next(&self->plan);
+        owner = (int)(self->is_several ? sole(self) : plan_next(&self->plan));
         if (owners_add(&self->owners, id, (size_t)owner) != 0)
             return tp_out_of_memory(self->host);
     }
     explain(self, (size_t)owner);
     rc = self->tables[owner]->ask(self->parts[owner], id, out);
-    if (owner == PLAN_GP)
+    if (owner == PLAN_GP && !self->is_several)
         self->plan.noise = parts_gp_noise(self->parts[owner]);
     return rc;
 }
@@ -206,6 +220,8 @@ count(struct auto_tuner *self, int owner, double value)
     enum plan_part before = plan_lead(p);
     bool modelled = plan_models(p);
 
+    if (self->is_several)
+        return;
     plan_result(p, owner, self->maximizes ? -value : value);
     if (plan_models(p) && !modelled)
         announce(self, "a trial has failed: ");
@@ -222,6 +238,8 @@ count(struct auto_tuner *self, int owner, double value)
 static bool
 learns(const struct auto_tuner *self, int part)
 {
+    if (self->is_several)
+        return is_used(self, (size_t)part);
     return part != PLAN_GP || plan_may_model(&self->plan);
 }
 
@@ -246,8 +264,6 @@ tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
     struct auto_tuner *self = vself;
     int owner = id == TP_NO_ID ? -1 : owners_of(&self->owners, id);
 
-    if (self->several != NULL)
-        return parts_parego()->tell(self->several, id, x, result);
     if (owner >= 0)
         owners_close(&self->owners, id);
     if (result->how != TP_RESULT_STOPPED)
@@ -269,8 +285,6 @@ ended(void *vself, uint64_t id, const double *x, int how)
     int owner = owners_of(&self->owners, id);
     int rc = TP_OK;
 
-    if (self->several != NULL)
-        return parts_parego()->ended(self->several, id, x, how);
     if (owner < 0)
         return TP_OK;
     if (owners_close(&self->owners, id) && how == TP_ENDED_FAILED) {
@@ -291,9 +305,11 @@ plan(void *vself, const struct tp_plan *plan)
 {
     struct auto_tuner *self = vself;
     bool before = plan_models(&self->plan);
+    enum plan_part sole_before = sole(self);
 
     self->plan.trials = plan->trials;
-    if (self->several == NULL && plan_models(&self->plan) != before)
+    if (self->is_several ? sole(self) != sole_before
+                         : plan_models(&self->plan) != before)
         announce(self, "");
     return TP_OK;
 }
@@ -303,10 +319,9 @@ static int
 score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct auto_tuner *self = vself;
-    enum plan_part lead = plan_lead(&self->plan);
+    enum plan_part lead =
+        self->is_several ? sole(self) : plan_lead(&self->plan);
 
-    if (self->several != NULL)
-        return parts_parego()->score(self->several, points, n, out);
     return self->tables[lead]->score(self->parts[lead], points, n, out);
 }
 
@@ -315,12 +330,11 @@ save(void *vself, const struct tp_sink *sink)
 {
     const struct auto_tuner *self = vself;
 
-    if (self->several != NULL)
-        return parts_parego()->save(self->several, sink);
     plan_save(&self->plan, sink);
     owners_save(&self->owners, sink);
     for (size_t i = 0; i < PLAN_N; i++)
-        if (self->tables[i]->save(self->parts[i], sink) != TP_OK)
+        if (is_used(self, i) &&
+            self->tables[i]->save(self->parts[i], sink) != TP_OK)
             return TP_ERR;
     return TP_OK;
 }
@@ -330,14 +344,13 @@ load(void *vself, const struct tp_source *source)
 {
     struct auto_tuner *self = vself;
 
-    if (self->several != NULL)
-        return parts_parego()->load(self->several, source);
     if (plan_load(&self->plan, source) != 0 ||
         owners_load(&self->owners, source, PLAN_N) != 0)
         return tp_error(self->host,
                         "what was saved is damaged, or out of memory");
     for (size_t i = 0; i < PLAN_N; i++)
-        if (self->tables[i]->load(self->parts[i], source) != TP_OK)
+        if (is_used(self, i) &&
+            self->tables[i]->load(self->parts[i], source) != TP_OK)
             return TP_ERR;
     return TP_OK;
 }
