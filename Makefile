@@ -3,6 +3,7 @@
 #   make demo             tune a neural network on handwritten digits
 #   make demo-asha        more than three times as many settings of it in no
 #                         more epochs, from checkpoint to checkpoint
+#   make demo-objectives  tune it for accuracy and size at once: a front
 #   make demo-study       tune a function of a Python program, which is killed
 #                         in the middle and goes on
 #   make check            every test; V=asan: under sanitizers; V=tsan, V=clang:
@@ -176,7 +177,7 @@ SIM_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c))
 .PHONY: check-valgrind check-helgrind
 .PHONY: soak-advisors dist sdist wheel check-wheel deb check-deb
 .PHONY: fuzz fuzzers torture soak soak-slurm bench-guard bench-guard-refresh
-.PHONY: all check demo demo-asha demo-slurm demo-study bench bench-log bench-store bench-manager bench-slurm bench-nni bench-quality bench-objectives bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
+.PHONY: all check demo demo-asha demo-objectives demo-slurm demo-study bench bench-log bench-store bench-manager bench-slurm bench-nni bench-quality bench-objectives bench-ask bench-study bench-sklearn bench-optuna bench-fidelity abi-baseline install uninstall format clean setup tests FORCE
 .DELETE_ON_ERROR:
 
 all: $(PROGRAMS) $(PLUGIN_SO) $(MODULE_SO) $(STUDY_LIBS) $(SHELLS)
@@ -391,6 +392,11 @@ demo-asha: setup
 	@echo "building into $(B)"
 	@$(MAKE) -s --no-print-directory $(PARALLEL) all
 	@scripts/demo/asha $(B)
+
+demo-objectives: setup
+	@echo "building into $(B)"
+	@$(MAKE) -s --no-print-directory $(PARALLEL) all
+	@scripts/demo/objectives $(B)
 
 demo-slurm: setup
 	@echo "building into $(B)"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* mlp-digits [--restartable] DIGITS.CSV - a trial: trains a neural network with
- * one hidden layer to read handwritten digits and reports, after each epoch,
- * how many percent of the validation set it reads right.  Its result is the
- * last epoch's value.  The accuracy on a test set that nothing was chosen by is
- * printed at the end, for people.
+/* mlp-digits [--restartable | --sized] DIGITS.CSV - a trial: trains a neural
+ * network with one hidden layer to read handwritten digits and reports, after
+ * each epoch, how many percent of the validation set it reads right.  Its
+ * result is the last epoch's value.  The accuracy on a test set that nothing
+ * was chosen by is printed at the end, for people.
  *
  * With --restartable it waits for what is said of it after each epoch, and
  * saves itself, so that another attempt goes on where this one was lost, and
  * another trial where this one was paused.
+ *
+ * With --sized it reports two values, how well it reads and how many weights it
+ * has, for an experiment with objectives.
  *
  * All there is to learn about being a trial is in main(), number() and
  * read_params(): include the header, ask for parameters, report. */
@@ -413,10 +416,28 @@ restore(struct net *net)
     return epoch;
 }
 
+static int
+count_weights(const struct net *net)
+{
+    int units = net->params.units;
+
+    return units * (PIXELS + 1) + CLASSES * (units + 1);
+}
+
+/* Reports how well it reads, and how large it is. */
+static int
+report_sized(const struct net *net, double percent, bool final)
+{
+    struct tp_named_value values[] = {{"accuracy", percent},
+                                      {"weights", count_weights(net)}};
+
+    return final ? tp_final_values(values, 2) : tp_report_values(values, 2);
+}
+
 /* The last value; -1: stopped, paused, or it could not be reported. */
 static double
 train_all(struct net *net, const struct rows *train, const struct rows *valid,
-          bool restartable)
+          bool restartable, bool sized)
 {
     int epoch = restartable ? restore(net) : 0, answer = TP_GO;
     double percent = epoch > 0 ? accuracy(net, valid) : 0;
@@ -425,7 +446,9 @@ train_all(struct net *net, const struct rows *train, const struct rows *valid,
         train_epoch(net, train);
         epoch++;
         percent = accuracy(net, valid);
-        answer = restartable ? tp_report_sync(percent) : tp_report(percent);
+        answer = restartable ? tp_report_sync(percent)
+                 : sized     ? report_sized(net, percent, false)
+                             : tp_report(percent);
         if (restartable && (epoch % EPOCHS_SAVED == 0 || answer == TP_PAUSE))
             save(net, epoch);
     }
@@ -438,10 +461,12 @@ main(int argc, char **argv)
     static struct rows train, valid, test;
     static struct net net; /* zero: biases, velocities */
     bool restartable = argc == 3 && strcmp(argv[1], "--restartable") == 0;
+    bool sized = argc == 3 && strcmp(argv[1], "--sized") == 0;
     double percent;
 
-    if (argc != 2 + restartable) {
-        fprintf(stderr, "usage: mlp-digits [--restartable] DIGITS.CSV\n");
+    if (argc != 2 + restartable + sized) {
+        fprintf(stderr,
+                "usage: mlp-digits [--restartable | --sized] DIGITS.CSV\n");
         return 1;
     }
     if (!read_params(&net.params) ||
@@ -449,10 +474,10 @@ main(int argc, char **argv)
         return 1;
     net.random = tp_seed(1);
     init(&net);
-    percent = train_all(&net, &train, &valid, restartable);
+    percent = train_all(&net, &train, &valid, restartable, sized);
     if (percent < 0)
         return 0; /* what was reported is there; a failure has no result */
-    if (tp_final(percent) != 0) {
+    if ((sized ? report_sized(&net, percent, true) : tp_final(percent)) != 0) {
         perror("mlp-digits: cannot report");
         return 1;
     }

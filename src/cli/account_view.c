@@ -82,7 +82,8 @@ add_front(struct buf *out, struct jval a, struct jval front)
         return;
     buf_printf(out, ", hypervolume %.6g", volume);
     if (volume > 0)
-        buf_printf(out, ", grew %llu results ago", count_of(a, "since"));
+        buf_printf(out, ", grew %llu result%s ago", count_of(a, "since"),
+                   count_of(a, "since") == 1 ? "" : "s");
 }
 
 static void

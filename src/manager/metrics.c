@@ -51,30 +51,6 @@ read_default(struct jval v, double *out, struct err *err)
     return 0;
 }
 
-/* Reads what an intermediate result has of the values that results are judged
- * by: one of them at least. */
-static int
-read_some(const struct objectives *of, struct jval v, double *out,
-          struct err *err)
-{
-    struct jval member;
-    double value;
-    bool some = false;
-
-    *out = (double)NAN;
-    for (size_t i = 0; jval_type(v) == JSON_OBJECT && i < of->n_values; i++)
-        if (jval_get(v, of->names[i], &member) &&
-            jval_number(member, i == 0 ? out : &value))
-            some = true;
-    if (!some && jval_number(v, &value) &&
-        strcmp(of->names[0], "default") == 0) {
-        *out = value;
-        some = true;
-    }
-    return some ? 0
-                : objectives_take(of, v, &(struct objective_values){0}, err);
-}
-
 /* Reads a value that may have to have others beside it.  1: it lacks some. */
 static int
 read_value(const struct objectives *of, bool final, const char *text,
@@ -92,7 +68,8 @@ read_value(const struct objectives *of, bool final, const char *text,
     if (of == NULL) {
         rc = read_default(json_root(doc), out, err);
     } else if (!final) {
-        rc = read_some(of, json_root(doc), out, err);
+        rc = objectives_take_some(of, json_root(doc), &all, err);
+        *out = all.values[0];
     } else {
         rc = objectives_take(of, json_root(doc), &all, err) == 0 ? 0 : 1;
         *out = all.values[0];

@@ -323,8 +323,9 @@ print_growth(FILE *out, const struct pareto *p)
         return;
     visible_printf(out, "hypervolume %.6g", pareto_hypervolume(p));
     if (p->grew > 0)
-        visible_printf(out, ", grew last by trial %s, %" PRIu64 " results ago",
-                       p->grew_by, pareto_since(p));
+        visible_printf(out, ", grew last by trial %s, %" PRIu64 " result%s ago",
+                       p->grew_by, pareto_since(p),
+                       pareto_since(p) == 1 ? "" : "s");
     fputc('\n', out);
 }
 

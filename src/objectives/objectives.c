@@ -611,21 +611,51 @@ refuse_missing(const struct objectives *o, struct jval reported,
                    name, jval_quote(quoted, reported));
 }
 
-/* Reads what is no text any more. */
-static int
-take_values(const struct objectives *o, struct jval reported, double *values,
-            struct err *err)
+/* The first value that a report lacks; n_values: none. */
+static size_t
+first_missing(const struct objectives *o, struct jval reported)
 {
     bool object = jval_type(reported) == JSON_OBJECT;
+    struct jval v;
+    size_t i = 0;
+
+    while (i < o->n_values && (object ? jval_get(reported, o->names[i], &v)
+                                      : strcmp(o->names[i], "default") == 0))
+        i++;
+    return i;
+}
+
+/* Whether a report has one of the values at least. */
+static bool
+has_some(const struct objectives *o, struct jval reported)
+{
+    struct jval v;
+
+    for (size_t i = 0; i < o->n_values; i++)
+        if (jval_get(reported, o->names[i], &v))
+            return true;
+    return false;
+}
+
+/* Reads what is no text any more; `some`: values that it lacks are NaN, but one
+ * has to be there. */
+static int
+take_values(const struct objectives *o, struct jval reported, bool some,
+            double *values, struct err *err)
+{
+    bool object = jval_type(reported) == JSON_OBJECT;
+    size_t missing = first_missing(o, reported);
     char quoted[QUOTE_MAX];
 
+    if (missing < o->n_values && !(some && object && has_some(o, reported)))
+        return refuse_missing(o, reported, o->names[missing], err);
     for (size_t i = 0; i < o->n_values; i++) {
         const char *name = o->names[i];
         struct jval v = reported;
 
-        if (object ? !jval_get(reported, name, &v)
-                   : strcmp(name, "default") != 0)
-            return refuse_missing(o, reported, name, err);
+        values[i] = (double)NAN;
+        if (object && !jval_get(reported, name, &v))
+            continue;
         if (!read_value(v, &values[i]))
             return err_set(err, ERR_INPUT,
                            "value '%s' is %s, expected a number", name,
@@ -637,8 +667,8 @@ take_values(const struct objectives *o, struct jval reported, double *values,
 /* Reads what a text holds.  A text in a text is not taken, nor is one that is
  * no JSON. */
 static int
-take_text(const struct objectives *o, struct jval reported, double *values,
-          struct err *err)
+take_text(const struct objectives *o, struct jval reported, bool some,
+          double *values, struct err *err)
 {
     const char *text = "";
     size_t len = 0;
@@ -653,8 +683,21 @@ take_text(const struct objectives *o, struct jval reported, double *values,
     else if (doc == NULL || jval_type(json_root(doc)) == JSON_STRING)
         rc = refuse_missing(o, reported, o->names[0], err);
     else
-        rc = take_values(o, json_root(doc), values, err);
+        rc = take_values(o, json_root(doc), some, values, err);
     json_free(doc);
+    return rc;
+}
+
+static int
+take(const struct objectives *o, struct jval reported, bool some,
+     struct objective_values *out, struct err *err)
+{
+    int rc = jval_type(reported) == JSON_STRING
+                 ? take_text(o, reported, some, out->values, err)
+                 : take_values(o, reported, some, out->values, err);
+
+    if (rc == 0)
+        out->violation = objectives_violation(o, out->values);
     return rc;
 }
 
@@ -662,13 +705,14 @@ int
 objectives_take(const struct objectives *o, struct jval reported,
                 struct objective_values *out, struct err *err)
 {
-    int rc = jval_type(reported) == JSON_STRING
-                 ? take_text(o, reported, out->values, err)
-                 : take_values(o, reported, out->values, err);
+    return take(o, reported, false, out, err);
+}
 
-    if (rc == 0)
-        out->violation = objectives_violation(o, out->values);
-    return rc;
+int
+objectives_take_some(const struct objectives *o, struct jval reported,
+                     struct objective_values *out, struct err *err)
+{
+    return take(o, reported, true, out, err);
 }
 
 int
@@ -681,7 +725,8 @@ objectives_stamp(const struct objectives *o, struct metric *m, struct err *why)
     m->has_value = false;
     if (doc == NULL)
         return -1;
-    if (objectives_take(o, json_root(doc), &taken, why) == 0) {
+    if (take(o, json_root(doc), m->type == METRIC_PERIODICAL, &taken, why) ==
+        0) {
         m->values = malloc(o->n_values * sizeof *m->values);
         rc = m->values != NULL ? 0 : err_set(why, ERR_MEMORY, "out of memory");
     }

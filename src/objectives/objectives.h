@@ -100,9 +100,15 @@ void objectives_report(const struct objectives *o, const double *values,
 int objectives_take(const struct objectives *o, struct jval reported,
                     struct objective_values *out, struct err *err);
 
+/* As well of an intermediate report, which may lack some of them: these are
+ * NaN.  -1: it has none. */
+int objectives_take_some(const struct objectives *o, struct jval reported,
+                         struct objective_values *out, struct err *err);
+
 /* Reads the value of a metric whose frame is still there: `values` and the
  * members behind them become what it reports; has_value and `value`, which is
- * the first objective's, or NaN where one objective is, follow.  -1: it has
+ * the first objective's, or NaN where one objective is, follow.  An
+ * intermediate one may lack some, as in objectives_take_some().  -1: it has
  * none, and err is as objectives_take() has it, or there was no memory. */
 int objectives_stamp(const struct objectives *o, struct metric *m,
                      struct err *err);
