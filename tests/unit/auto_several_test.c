@@ -87,9 +87,15 @@ TEST(auto_leaves_several_objectives_to_parego)
     CHECK(!are_same("auto", TWO, 0, "tpe", TWO));
 }
 
-TEST(auto_leaves_several_objectives_of_many_trials_to_tpe)
+TEST(auto_leaves_several_objectives_of_many_trials_to_nsga2)
 {
-    CHECK(are_same("auto", TWO, 5000, "tpe", TWO));
+    CHECK(are_same("auto", TWO, 5000, "nsga2", TWO));
+}
+
+/* As advisors plan. */
+TEST(auto_leaves_several_objectives_of_stopped_trials_to_tpe)
+{
+    CHECK(are_same("auto", TWO, UINT64_MAX, "tpe", TWO));
 }
 
 TEST(auto_and_tpe_take_one_objective_without_limits_as_one_value)

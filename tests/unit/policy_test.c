@@ -97,7 +97,7 @@ TEST(policy_of_several_objectives_minimizes_what_is_made_of_them)
     CHECK_EQ(policy_judged(&p), 0);
     CHECK_STR(policy_assessor_direction(&p), "maximize");
     CHECK_EQ(policy_set_objectives(&p, o, "mss", &err), -1);
-    CHECK_STR(err.text, "'mss' is no objective, expected the name of one (did "
-                        "you mean 'ms'?)");
+    CHECK_STR(err.text, "'mss' is no objective, expected the name of one, or "
+                        "rank (did you mean 'ms'?)");
     objectives_free(o);
 }

@@ -6,7 +6,7 @@
  * That one is told of the trial as its own; the others are told of the result
  * as of an imported one, so that each knows all there is to know, whenever its
  * turn comes.  Where results have several costs, or limits, parego stands in
- * gp's place, and cmaes hears of nothing. */
+ * gp's place and nsga2 in that of cmaes. */
 #include "auto/owners.h"
 #include "auto/parts.h"
 #include "auto/plan.h"
@@ -86,43 +86,49 @@ config(void *vself, const struct tp_value *values, size_t n)
     return TP_OK;
 }
 
-/* parego instead of gp. */
+/* Another part's place is taken; `of` is told when it has been. */
 static int
-objectives(void *vself, const struct tp_objectives *of)
+replace(struct auto_tuner *self, enum plan_part part, const struct tp_tuner *t,
+        const struct tp_objectives *of)
 {
-    struct auto_tuner *self = vself;
-    const struct tp_tuner *t = parts_parego(), *tpe = self->tables[PLAN_TPE];
-    struct defaults *d = &self->defaults[PLAN_GP];
+    struct defaults *d = &self->defaults[part];
 
-    if (of->n == 1 && of->n_limits == 0)
-        return TP_OK;
-    self->tables[PLAN_GP]->destroy(self->parts[PLAN_GP]);
-    self->tables[PLAN_GP] = t;
-    self->parts[PLAN_GP] = t->create(self->host);
-    if (self->parts[PLAN_GP] == NULL)
+    self->tables[part]->destroy(self->parts[part]);
+    self->tables[part] = t;
+    self->parts[part] = t->create(self->host);
+    if (self->parts[part] == NULL)
         return TP_ERR;
     if (defaults_fill(d, t->args, t->n_args,
                       self->maximizes ? "maximize" : "minimize") != 0)
         return tp_error(self->host, "a part's arguments have no defaults");
-    self->is_several = true;
-    if (t->config(self->parts[PLAN_GP], d->values, t->n_args) != TP_OK ||
-        t->objectives(self->parts[PLAN_GP], of) != TP_OK)
+    if (t->config(self->parts[part], d->values, t->n_args) != TP_OK)
         return TP_ERR;
-    return tpe->objectives(self->parts[PLAN_TPE], of);
+    return t->objectives(self->parts[part], of);
 }
 
-/* Whether that part ever hears of anything. */
-static bool
-is_used(const struct auto_tuner *self, size_t part)
+static int
+objectives(void *vself, const struct tp_objectives *of)
 {
-    return !self->is_several || part != PLAN_CMAES;
+    struct auto_tuner *self = vself;
+
+    if (of->n == 1 && of->n_limits == 0)
+        return TP_OK;
+    self->is_several = true;
+    if (replace(self, PLAN_GP, parts_parego(), of) != TP_OK ||
+        replace(self, PLAN_CMAES, parts_nsga2(), of) != TP_OK)
+        return TP_ERR;
+    return self->tables[PLAN_TPE]->objectives(self->parts[PLAN_TPE], of);
 }
 
-/* Which suggests all where there are several objectives. */
+/* Which suggests all where there are several objectives.  UINT64_MAX is what
+ * advisors plan, parts/searcher.c: of trials that are stopped early nsga2
+ * learns nothing. */
 static enum plan_part
 sole(const struct auto_tuner *self)
 {
-    return self->plan.trials < PLAN_MANY ? PLAN_GP : PLAN_TPE;
+    if (self->plan.trials < PLAN_MANY)
+        return PLAN_GP;
+    return self->plan.trials == UINT64_MAX ? PLAN_TPE : PLAN_CMAES;
 }
 
 static void
@@ -158,8 +164,7 @@ space(void *vself, const struct tp_space *s)
     struct auto_tuner *self = vself;
 
     for (size_t i = 0; i < PLAN_N; i++)
-        if (is_used(self, i) &&
-            self->tables[i]->space(self->parts[i], s) != TP_OK)
+        if (self->tables[i]->space(self->parts[i], s) != TP_OK)
             return TP_ERR;
     plan_begin(&self->plan, s);
     owners_close_all(&self->owners);
@@ -238,9 +243,7 @@ count(struct auto_tuner *self, int owner, double value)
 static bool
 learns(const struct auto_tuner *self, int part)
 {
-    if (self->is_several)
-        return is_used(self, (size_t)part);
-    return part != PLAN_GP || plan_may_model(&self->plan);
+    return self->is_several || part != PLAN_GP || plan_may_model(&self->plan);
 }
 
 /* `owner` is told of its trial, the others of one from elsewhere. */
@@ -295,7 +298,8 @@ ended(void *vself, uint64_t id, const double *x, int how)
                     TP_OK)
                 rc = TP_ERR;
     }
-    if (self->tables[owner]->ended(self->parts[owner], id, x, how) != TP_OK)
+    if (self->tables[owner]->ended != NULL &&
+        self->tables[owner]->ended(self->parts[owner], id, x, how) != TP_OK)
         rc = TP_ERR;
     return rc;
 }
@@ -322,6 +326,8 @@ score(void *vself, const double *const *points, size_t n, double *out)
     enum plan_part lead =
         self->is_several ? sole(self) : plan_lead(&self->plan);
 
+    if (self->tables[lead]->score == NULL) /* nsga2 has no opinion */
+        lead = PLAN_GP;
     return self->tables[lead]->score(self->parts[lead], points, n, out);
 }
 
@@ -333,8 +339,7 @@ save(void *vself, const struct tp_sink *sink)
     plan_save(&self->plan, sink);
     owners_save(&self->owners, sink);
     for (size_t i = 0; i < PLAN_N; i++)
-        if (is_used(self, i) &&
-            self->tables[i]->save(self->parts[i], sink) != TP_OK)
+        if (self->tables[i]->save(self->parts[i], sink) != TP_OK)
             return TP_ERR;
     return TP_OK;
 }
@@ -349,8 +354,7 @@ load(void *vself, const struct tp_source *source)
         return tp_error(self->host,
                         "what was saved is damaged, or out of memory");
     for (size_t i = 0; i < PLAN_N; i++)
-        if (is_used(self, i) &&
-            self->tables[i]->load(self->parts[i], source) != TP_OK)
+        if (self->tables[i]->load(self->parts[i], source) != TP_OK)
             return TP_ERR;
     return TP_OK;
 }
