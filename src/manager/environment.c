@@ -248,7 +248,7 @@ set_objectives(struct environment *e, const struct objectives *of)
 
     buf_init(&names, OBJECTIVES_VALUES_MAX * (OBJECTIVES_NAME_MAX + 1));
     for (size_t i = 0; i < of->n_values; i++)
-        buf_printf(&names, "%s%s", i > 0 ? "\n" : "", of->names[i]);
+        buf_printf(&names, "%s%s", i > 0 ? "," : "", of->names[i]);
     set(e, TRIAL_ENV_OBJECTIVES, buf_text(&names));
     buf_fini(&names);
 }

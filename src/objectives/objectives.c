@@ -119,8 +119,8 @@ refuse_name(const char *name, size_t len)
     for (size_t i = 0; i < len; i++)
         if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
             return "a name without control characters";
-    if (strcspn(name, "=<>") != len)
-        return "a name without '=', '<' and '>'";
+    if (strcspn(name, "=<>,") != len)
+        return "a name without '=', '<', '>' and ','";
     if (name[0] == ' ' || name[len - 1] == ' ')
         return "a name without spaces around it";
     return NULL;

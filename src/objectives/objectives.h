@@ -27,8 +27,8 @@ struct metric;
 
 #define OBJECTIVES_MAX 8
 #define OBJECTIVES_LIMITS_MAX 16
-#define OBJECTIVES_NAME_MAX                           \
-    64 /* bytes, without control characters and "=<>" \
+#define OBJECTIVES_NAME_MAX                            \
+    64 /* bytes, without control characters and "=<>," \
         */
 /* Values that a result is read into: those of the objectives, in their order,
  * then those that only limits name, in the order of the limits. */

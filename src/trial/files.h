@@ -385,8 +385,8 @@
 #define TRIAL_ENV_EXPERIMENT_DIR "TUNEPIPE_EXPERIMENT_DIR" /* absolute */
 #define TRIAL_ENV_SEED "TUNEPIPE_SEED" /* decimal uint64, one per trial */
 #define TRIAL_ENV_DIRECTION "TUNEPIPE_DIRECTION" /* "minimize", "maximize" */
-/* The names of the values that a final result has to have, a line each; absent:
- * it is one number, or an object with it as "default". */
+/* The names of the values that a final result has to have, with commas between
+ * them; absent: it is one number, or an object with it as "default". */
 #define TRIAL_ENV_OBJECTIVES "TUNEPIPE_OBJECTIVES"
 /* "1": every intermediate report waits for its answer (--deterministic). */
 #define TRIAL_ENV_LOCKSTEP "TUNEPIPE_LOCKSTEP"

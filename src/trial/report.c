@@ -142,9 +142,9 @@ find_names(struct scan *s)
         return false;
     for (s->n = 0; s->n < NAMES_MAX && *names != '\0'; s->n++) {
         s->names[s->n] = names;
-        s->lens[s->n] = strcspn(names, "\n");
+        s->lens[s->n] = strcspn(names, ",");
         names += s->lens[s->n];
-        names += *names == '\n';
+        names += *names == ',';
     }
     return true;
 }

@@ -122,7 +122,10 @@ tunepipe trial report f=\$x g=\$g
 tunepipe trial report --final f=\$x g=\$g
 E
     run 0 || return 1
-    results() { sed 's/"duration_s": [^,]*, "prepare_s": [^,]*,//' "$1/results.jsonl"; }
+    results() {
+        sed 's/"duration_s": [^,]*, "prepare_s": [^,]*,//; s/"attempt": [0-9]*,//' \
+            "$1/results.jsonl"
+    }
     results "$dir" > whole
     front > front.whole
     rm -rf tunepipe-experiments

@@ -139,7 +139,7 @@ TEST(objectives_of_a_bad_name_are_refused)
     refuses_name("1", "a text");
     refuses_name("\"\"", "a name of 1 to 64 bytes");
     refuses_name("\"a\\nb\"", "a name without control characters");
-    refuses_name("\"a=b\"", "a name without '=', '<' and '>'");
+    refuses_name("\"a=b\"", "a name without '=', '<', '>' and ','");
     refuses_name("\" a\"", "a name without spaces around it");
 }
 

@@ -106,14 +106,14 @@ TEST(trial_report_knows_the_names_of_values)
     };
     struct err err;
 
-    setenv(TRIAL_ENV_OBJECTIVES, "accuracy\nlatency ms", 1);
+    setenv(TRIAL_ENV_OBJECTIVES, "accuracy,latency ms", 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         err_clear(&err);
         CHECK_EQ(report_check(cases[i].json, cases[i].type, &err),
                  cases[i].want != NULL ? -1 : 0);
         CHECK_HAS(err.text, cases[i].want != NULL ? cases[i].want : "");
     }
-    setenv(TRIAL_ENV_OBJECTIVES, "default\nsize", 1);
+    setenv(TRIAL_ENV_OBJECTIVES, "default,size", 1);
     CHECK_EQ(report_check("1", REPORT_INTERMEDIATE, &err), -1);
     setenv(TRIAL_ENV_OBJECTIVES, "default", 1);
     CHECK_EQ(report_check("1", REPORT_FINAL, &err), 0);

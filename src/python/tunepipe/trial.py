@@ -468,7 +468,7 @@ def _objectives():
     nobody knows them, none."""
     names = os.environ.get("TUNEPIPE_OBJECTIVES")
     if names:
-        return names.split("\n")
+        return names.split(",")
     return ["default"] if _path("") is not None else []
 
 

@@ -124,7 +124,8 @@ TP_STUDY_API int tp_study_fd(const struct tp_study *study);
 
 /* Tell the result of a trial, by its number, in the units that the study
  * optimises: any double, NaN and infinities too; _json: a number, or an object
- * that has the number as "default".  0: it is kept, whatever dies now.  Each
+ * that has the number as "default", or, of a study with objectives, one that
+ * has them by name.  0: it is kept, whatever dies now.  Each
  * trial is told once: the second time is TP_STUDY_REFUSED. */
 TP_STUDY_API int tp_study_tell(struct tp_study *study, long number,
                                double value);
