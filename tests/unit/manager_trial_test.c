@@ -166,7 +166,7 @@ TEST(manager_trial_has_a_result_that_counts_as_none)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct trial *t = make();
 
-        t->final = (struct reported){true, cases[i].final};
+        t->final = (struct reported){true, cases[i].final, NULL};
         strcpy(t->why, "exit status 3"); /* of the attempt before */
         CHECK_EQ(trial_judge(t, &o), TRIAL_SUCCEEDED);
         CHECK_STR(t->why, cases[i].why);
