@@ -10,6 +10,7 @@
 #include "json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* DESIGN.  A kind of side may leave functions out of its table; what the
@@ -287,11 +288,16 @@ side_judge(const struct side *s, const struct explainer *explainer,
         explainer->judged(explainer->listener.ctx, j);
     if (j->decision == TRIAL_GO)
         return;
+    word = j->rule != NULL ? j->rule : word;
+    if (isnan(j->value) && isnan(j->threshold)) {
+        log_info(s->log, "trial '%.64s' %s at step %" PRIu64 ": %s", j->job,
+                 past_tense[j->decision], j->step, word);
+        return;
+    }
     number_format(j->value, value);
     number_format(j->threshold, threshold);
     log_info(s->log, "trial '%.64s' %s at step %" PRIu64 ": %s (%s, limit %s)",
-             j->job, past_tense[j->decision], j->step,
-             j->rule != NULL ? j->rule : word, value, threshold);
+             j->job, past_tense[j->decision], j->step, word, value, threshold);
 }
 
 void

@@ -378,8 +378,10 @@ metric(void *vself, uint64_t id, const double *x, const struct tp_metric *m,
         return TP_OK;
     explain_entry(self, &j);
     out->rule = says[rc].rule;
-    out->value = m->value;
-    out->threshold = as_loss(self, j.cut);
+    if (self->objectives == NULL) {
+        out->value = m->value;
+        out->threshold = as_loss(self, j.cut);
+    }
     return tell_model(self, id, x, told, rc, &j);
 }
 
