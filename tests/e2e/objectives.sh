@@ -132,7 +132,7 @@ E
     "$T" run e.yml > out 2> err &
     manager=$!
     for kill in 1 2 3 4; do
-        dir= n=0
+        dir='' n=0
         while [ "$(cat "$dir/results.jsonl" 2>/dev/null | wc -l)" -lt $((8 * kill)) ] &&
             kill -0 $manager 2>/dev/null && [ $n -lt 600 ]; do
             dir=$(ls -d tunepipe-experiments/* 2>/dev/null | tail -n 1)
