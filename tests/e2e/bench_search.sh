@@ -53,6 +53,18 @@ quality_takes_others() {
         has told "^random 2 20 seq .*/tunepipe dispatch .*--seed {seed}"
 }
 
+objectives_lose_volume() {
+    export TUNERS='random nsga2' SEEDS=2 BUDGETS='10 20' OURS=nsga2 \
+        FAMILIES='mo_nested mo_limited'
+    cat > theirs.jsonl << 'E'
+{"problem": "mo_branches", "family": "mo_nested", "solver": "theirs", "seed": 0, "mode": "seq", "after": [10, 20], "best": [1, 0]}
+{"problem": "mo_branches", "family": "mo_nested", "solver": "theirs", "seed": 1, "mode": "seq", "after": [10, 20], "best": [1, 0]}
+E
+    PEERS=$PWD/theirs.jsonl bench 0 objectives || return 1
+    has out '^mo_nested, seq, after 10 trials' '^mo_limited, seq, after 20' \
+        '^  *3 peer/theirs  *2 ' '^  *2 nsga2  *2 '
+}
+
 a_missing_tuner_costs_itself() {
     export TUNERS='random nosuch' SEEDS=1 BUDGETS=10 FAMILIES=kernels \
         MODES=seq TRIALS='10 20' COUNT=no
@@ -78,6 +90,7 @@ ask_measures_every_tuner() {
 check "bench-quality compares tuners, the same each time" \
     quality_compares_tuners
 check "bench-quality takes results of others" quality_takes_others
+check "several costs are measured by their hypervolume" objectives_lose_volume
 check "a tuner that is missing costs itself" a_missing_tuner_costs_itself
 check "bench-ask measures every tuner" ask_measures_every_tuner
 finish
