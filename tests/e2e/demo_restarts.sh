@@ -51,7 +51,7 @@ killed_and_resumed() {
     [ "$(wc -l < want)" = 4 ] || fail "undisturbed: $(cat want)" || return 1
     "$T" run e.yml > out 2> err &
     pid=$!
-    for n in 1 4 9 14; do
+    for n in 1 3 6 9; do
         until dir=$(ls -d "$PWD"/tunepipe-experiments/* 2> /dev/null || gone $pid) &&
             { saved $n || gone $pid; }; do
             sleep 0.01
