@@ -160,3 +160,54 @@ TEST(bands_go_on_from_what_was_saved)
     run(2, 50);
     run(3, 1);
 }
+
+/* What memory held before that is had again from the heap. */
+static void
+soil_heap(int byte)
+{
+    void *blocks[64];
+
+    for (size_t i = 0; i < 64; i++) {
+        blocks[i] = malloc(16 * (i + 1));
+        CHECK(blocks[i] != NULL);
+        memset(blocks[i], byte, 16 * (i + 1));
+    }
+    for (size_t i = 0; i < 64; i++)
+        free(blocks[i]);
+}
+
+/* Saved when the first round of several costs is over, and the second not. */
+static void
+save_promoted(int byte, struct buf *out)
+{
+    static const double x[N_DIMS] = {0.5, 1}, costs[2] = {1, 2};
+    struct bands *b = make();
+    struct bands_job job;
+
+    b->n_costs = 2;
+    CHECK_EQ(bands_space(b, N_DIMS), 0);
+    for (uint64_t id = 0; id < 9; id++)
+        CHECK_EQ(bands_ask(b, id, &job), BANDS_JOB);
+    soil_heap(byte);
+    for (uint64_t id = 0; id < 9; id++) {
+        bands_lend(b, costs, 0);
+        bands_final(b, id, x, 1);
+        CHECK_EQ(bands_ended(b, id, x), 0);
+    }
+    save(b, out);
+    bands_free(b);
+}
+
+TEST(bands_save_no_more_than_they_were_told)
+{
+    struct buf one, other;
+
+    buf_init(&one, SIZE_MAX / 2);
+    buf_init(&other, SIZE_MAX / 2);
+    save_promoted(0x11, &one);
+    save_promoted(0x22, &other);
+    CHECK_EQ(one.len, other.len);
+    CHECK(memcmp(one.data, other.data, one.len) == 0);
+    buf_fini(&one);
+    buf_fini(&other);
+}

@@ -245,6 +245,8 @@ promote(const struct bands *b, const struct bands_bracket *k,
         memcpy(to->x + i * b->n_dims, k->x + ranks[i].slot * b->n_dims,
                b->n_dims * sizeof *to->x);
     }
+    for (size_t i = 0; i < to->size * cost_row(b); i++)
+        to->costs[i] = 0; /* saved before they are reported */
 }
 
 /* The one whose end is being told is released with the next call. */
