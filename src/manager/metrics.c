@@ -67,6 +67,11 @@ read_value(const struct objectives *of, bool final, const char *text,
         return -1;
     if (of == NULL) {
         rc = read_default(json_root(doc), out, err);
+    } else if (jval_type(json_root(doc)) == JSON_STRING) {
+        /* nobody who shows or compares results would look into it */
+        err_set(err, ERR_INPUT,
+                "expected an object with values by name, got a text");
+        rc = final ? 1 : -1;
     } else if (!final) {
         rc = objectives_take_some(of, json_root(doc), &all, err);
         *out = all.values[0];
@@ -168,6 +173,20 @@ read_checkpoint(const struct line_word *word, const char *line, size_t len,
     return -1;
 }
 
+/* Values by name begin with their bracket, by which they are known. */
+static void
+skip_indent(struct metric_line *out)
+{
+    size_t n = 0;
+
+    while (n < out->len && (out->json[n] == ' ' || out->json[n] == '\t'))
+        n++;
+    if (n == out->len || out->json[n] != '{')
+        return;
+    out->json += n;
+    out->len -= n;
+}
+
 static int
 read_metric(struct metrics *m, const struct objectives *of,
             const struct line_word *word, const char *line, size_t len,
@@ -179,6 +198,7 @@ read_metric(struct metrics *m, const struct objectives *of,
     out->json = line + word->len;
     out->len = len - word->len;
     take_marks(out);
+    skip_indent(out);
     if (too_long)
         return err_set(err, ERR_INPUT, "longer than %d bytes",
                        TRIAL_METRIC_MAX);

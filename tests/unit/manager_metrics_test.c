@@ -304,6 +304,9 @@ TEST(manager_metrics_of_several_values)
          "line 6: no value 'ms', reported is 'acc' and 'sm' (did you mean "
          "'sm'?)"},
         {"done 0.5", METRICS_LACKS, 0, "line 7: no value 'acc'"},
+        {"final  \t{\"acc\": 0.5, \"ms\": 3}", METRICS_METRIC, 0.5, ""},
+        {"final \"{\\\"acc\\\": 0.5, \\\"ms\\\": 3}\"", METRICS_LACKS, 0,
+         "line 9: expected an object with values by name, got a text"},
     };
     struct objectives *of = two_objectives();
     struct metrics m = {0};
@@ -316,9 +319,11 @@ TEST(manager_metrics_of_several_values)
                               false, &line, &err),
                  cases[i].word);
         CHECK_HAS(err.text, cases[i].want);
-        if (cases[i].word == METRICS_METRIC)
-            CHECK(line.value == cases[i].value ||
-                  (isnan(line.value) && isnan(cases[i].value)));
+        if (cases[i].word != METRICS_METRIC)
+            continue;
+        CHECK(line.value == cases[i].value ||
+              (isnan(line.value) && isnan(cases[i].value)));
+        CHECK_EQ(line.json[0], '{');
     }
     objectives_free(of);
 }
