@@ -74,6 +74,8 @@ err_place(struct err *err, const char *fmt, ...)
 void
 err_clear(struct err *err)
 {
+    if (err == NULL)
+        return;
     err->code = ERR_NONE;
     err->number = 0;
     err->text[0] = '\0';

@@ -40,6 +40,7 @@ TEST(err_keeps_its_number_where_its_place_is_told)
     CHECK_EQ(err.number, ENOSPC);
     err_clear(&err);
     CHECK_EQ(err.number, 0);
+    err_clear(NULL);
 }
 
 TEST(buf_failure_sticks_until_checked)
