@@ -560,9 +560,12 @@ read_experiment(struct reading *r, struct err *err)
 struct growing {
     const struct objectives *of;
     struct pareto front;
-    struct pareto_point *points; /* those that made it grow, */
-    uint64_t *seen;              /* and behind how many results */
-    size_t n, cap, seen_cap;
+    struct grown { /* what made it grow, */
+        struct objective_values v;
+        double budget;
+        uint64_t seen; /* and behind how many results */
+    } * items;
+    size_t n, cap;
     bool failed; /* out of memory */
 };
 
@@ -579,13 +582,11 @@ grow_volume(void *ctx, const struct result *item)
     if (!pareto_add(&g->front, item->trial, item->budget, &v, NULL) ||
         g->front.grew == grew)
         return true;
-    if (GROW(g->points, g->n, g->cap) != 0 ||
-        GROW(g->seen, g->n, g->seen_cap) != 0) {
+    if (GROW(g->items, g->n, g->cap) != 0) {
         g->failed = true;
         return false;
     }
-    g->points[g->n] = (struct pareto_point){.v = v};
-    g->seen[g->n++] = g->front.seen;
+    g->items[g->n++] = (struct grown){v, item->budget, g->front.seen};
     return true;
 }
 
@@ -617,15 +618,14 @@ read_growth(struct reading *r, struct err *err)
     if (rc == 0 && (g.failed || to->growth == NULL))
         rc = out_of_memory(err);
     for (size_t i = 0; rc == 0 && i < g.n; i++) {
-        pareto_add(&front, "", 0, &g.points[i].v, NULL);
+        pareto_add(&front, "", g.items[i].budget, &g.items[i].v, NULL);
         if (i % every == 0 || i + 1 == g.n)
-            to->growth[to->n_growth++] =
-                (struct report_growth){g.seen[i], pareto_hypervolume(&front)};
+            to->growth[to->n_growth++] = (struct report_growth){
+                g.items[i].seen, pareto_hypervolume(&front)};
     }
     pareto_fini(&front);
     pareto_fini(&g.front);
-    free(g.points);
-    free(g.seen);
+    free(g.items);
     return rc;
 }
 

@@ -326,6 +326,35 @@ TEST(report_of_several_objectives)
     report_free(r);
 }
 
+/* The front of the greater budget begins anew, though it is worse. */
+TEST(report_growth_is_of_one_budget)
+{
+    static const char *const ends[] = {
+        "{\"ms\": 1.0, \"acc\": 1.0}, \"violation\": 0.0, \"parameters\": "
+        "{\"z\": 1, \"TRIAL_BUDGET\": 1}}",
+        "{\"ms\": 4.0, \"acc\": 0.5}, \"violation\": 0.0, \"parameters\": "
+        "{\"z\": 1, \"TRIAL_BUDGET\": 3}}"};
+    struct report *r;
+    struct json *doc;
+    char line[500];
+
+    make_folder();
+    give_objectives();
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(line, sizeof line,
+                 "{\"trial\": \"%05zu\", \"parameter_id\": %zu, \"status\": "
+                 "\"succeeded\", \"value\": 4.0, \"values\": %s",
+                 i, i, ends[i]);
+        result(line);
+    }
+    r = load();
+    doc = data_of(r);
+    check_data(doc, "objectives.front", "[1]");
+    check_data(doc, "objectives.growth", "[[1, 9], [2, 3]]");
+    json_free(doc);
+    report_free(r);
+}
+
 /* A trial may make up as many names as it likes: the first ones are kept. */
 TEST(report_of_more_names_than_it_tells_apart)
 {
