@@ -1124,30 +1124,54 @@ compare_placed(const void *va, const void *vb)
     return order != 0 ? order : (a->item > b->item) - (a->item < b->item);
 }
 
-/* Finds the front of each of the trials in place[0..n) that have one. */
+/* Those without values last, the others by budget. */
 static int
-rank(const struct objectives *of, struct placed *place, size_t n)
+compare_budgets(const void *va, const void *vb)
 {
-    double *costs = malloc((n + 1) * of->n * sizeof *costs);
-    double *violations = malloc((n + 1) * sizeof *violations);
-    uint32_t *ranks = malloc((n + 1) * sizeof *ranks);
-    size_t m = 0;
-    int rc = costs == NULL || violations == NULL || ranks == NULL ? -1 : 0;
+    const struct placed *a = va, *b = vb;
+    int order = b->has - a->has;
 
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        if (!place[i].has)
-            continue;
-        memcpy(&costs[m * of->n], place[i].costs, of->n * sizeof *costs);
-        violations[m++] = place[i].violation;
+    if (order == 0 && a->has)
+        order = (a->budget < b->budget) - (a->budget > b->budget);
+    return order;
+}
+
+/* Finds the front of each of the trials in place[0..n), all of which have
+ * values; `costs` has room for theirs, violations behind them. */
+static int
+rank(const struct objectives *of, struct placed *place, size_t n, double *costs,
+     uint32_t *ranks)
+{
+    double *violations = costs + n * of->n;
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&costs[i * of->n], place[i].costs, of->n * sizeof *costs);
+        violations[i] = place[i].violation;
     }
-    if (rc == 0)
-        rc = front_ranks(costs, violations, m, of->n, ranks);
-    m = 0;
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        if (place[i].has)
-            place[i].rank = ranks[m++];
+    if (front_ranks(costs, violations, n, of->n, ranks) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        place[i].rank = ranks[i];
+    return 0;
+}
+
+/* What took less than another is not compared with that. */
+static int
+rank_each_budget(const struct objectives *of, struct placed *place, size_t n)
+{
+    double *costs = malloc((n + 1) * (of->n + 1) * sizeof *costs);
+    uint32_t *ranks = malloc((n + 1) * sizeof *ranks);
+    int rc = costs == NULL || ranks == NULL ? -1 : 0;
+
+    qsort(place, n, sizeof *place, compare_budgets);
+    for (size_t first = 0, end; rc == 0 && first < n && place[first].has;
+         first = end) {
+        end = first + 1;
+        while (end < n && compare_budgets(&place[first], &place[end]) == 0)
+            end++;
+        rc = rank(of, place + first, end - first, costs, ranks);
+    }
     free(costs);
-    free(violations);
     free(ranks);
     return rc;
 }
@@ -1171,7 +1195,7 @@ sort_by_fronts(const struct results *r, const struct result **items, size_t n)
         for (size_t k = 0; p->has && k < of->n; k++)
             p->costs[k] = objectives_cost(of, k, v.values[k]);
     }
-    if (place != NULL && rank(of, place, n) == 0) {
+    if (place != NULL && rank_each_budget(of, place, n) == 0) {
         qsort(place, n, sizeof *place, compare_placed);
         for (size_t i = 0; i < n; i++)
             items[i] = place[i].item;

@@ -10,6 +10,7 @@
 #include "manager/results.h"
 #include "manager/table.h"
 #include "manager/trial.h"
+#include "objectives/objectives.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -113,6 +114,45 @@ TEST(manager_results_rank_by_the_direction)
     check_order(all, r->n, "5 0 3 4 1 2 6 ");
     results_free(r);
     experiment_folder_close(&folder);
+}
+
+/* c, of less budget, dominates b, which is on the front all the same. */
+TEST(manager_results_rank_each_budget_by_fronts)
+{
+    static const struct {
+        const char *trial, *values;
+        double budget;
+    } said[] = {
+        {"c", "{\"ms\": 4, \"acc\": 0.9}", 1},
+        {"d", "{\"ms\": 1.5, \"acc\": 0.1}", 3},
+        {"b", "{\"ms\": 5, \"acc\": 0.8}", 3},
+        {"a", "{\"ms\": 1, \"acc\": 0.2}", 3},
+    };
+    struct err err = {0};
+    struct results r = {
+        .objectives = objectives_read(
+            "{\"objectives\": [{\"name\": \"ms\", \"direction\": "
+            "\"minimize\"}, {\"name\": \"acc\", \"direction\": "
+            "\"maximize\"}]}",
+            &err)};
+    const struct result *all[4];
+    struct result items[4];
+    char order[5] = "";
+
+    CHECK_STR(err.text, "");
+    for (size_t i = 0; i < 4; i++) {
+        items[i] = (struct result){.trial = (char *)said[i].trial,
+                                   .status = (char *)"succeeded",
+                                   .has_value = true,
+                                   .values = (char *)said[i].values,
+                                   .budget = said[i].budget};
+        all[i] = &items[i];
+    }
+    results_sort(&r, all, 4);
+    for (size_t i = 0; i < 4; i++)
+        order[i] = all[i]->trial[0];
+    CHECK_STR(order, "abdc");
+    objectives_free(r.objectives);
 }
 
 TEST(manager_results_survive_a_crash)
