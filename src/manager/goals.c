@@ -54,12 +54,16 @@ static void
 take_values(struct goals *f, const struct goals_trial *end)
 {
     uint64_t grew;
+    double gain;
 
     f->front.of = f->of;
     grew = f->front.grew;
+    gain = pareto_gain(&f->front, end->budget, end->values);
+    if (end->budget > f->front.budget)
+        f->hypervolume = 0;
     pareto_add(&f->front, end->trial, end->budget, end->values, NULL);
-    if (f->front.grew != grew)
-        f->hypervolume = pareto_hypervolume(&f->front);
+    if (f->front.grew != grew && f->front.grew > 0)
+        f->hypervolume += gain;
     if (is_of_volume(f) && f->front.grew != grew)
         f->without = 0;
     if (f->reached)

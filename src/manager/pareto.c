@@ -106,27 +106,59 @@ pareto_has_references(const struct objectives *of)
     return true;
 }
 
-double
-pareto_hypervolume(const struct pareto *p)
+/* The costs of the points within all limits, to be freed, and the references;
+ * NULL: out of memory. */
+static double *
+costs_within(const struct pareto *p, double *reference, size_t *n)
 {
     const struct objectives *of = p->of;
-    double reference[OBJECTIVES_MAX], out = (double)NAN, *costs;
-    size_t n = 0;
+    double *costs = malloc((p->n + 1) * of->n * sizeof *costs);
 
-    if (!pareto_has_references(of))
-        return (double)NAN;
-    costs = malloc((p->n + 1) * of->n * sizeof *costs);
+    *n = 0;
     for (size_t i = 0; i < of->n; i++)
         reference[i] = objectives_cost(of, i, of->items[i].reference);
     for (size_t i = 0; costs != NULL && i < p->n; i++) {
         if (p->points[i].v.violation > 0)
             continue;
         for (size_t k = 0; k < of->n; k++)
-            costs[n * of->n + k] =
+            costs[*n * of->n + k] =
                 objectives_cost(of, k, p->points[i].v.values[k]);
-        n++;
+        ++*n;
     }
-    if (costs != NULL && hypervolume(costs, n, of->n, reference, &out) != 0)
+    return costs;
+}
+
+double
+pareto_hypervolume(const struct pareto *p)
+{
+    double reference[OBJECTIVES_MAX], out = (double)NAN, *costs;
+    size_t n;
+
+    if (!pareto_has_references(p->of))
+        return (double)NAN;
+    costs = costs_within(p, reference, &n);
+    if (costs != NULL && hypervolume(costs, n, p->of->n, reference, &out) != 0)
+        out = (double)NAN;
+    free(costs);
+    return out;
+}
+
+double
+pareto_gain(const struct pareto *p, double budget,
+            const struct objective_values *v)
+{
+    double reference[OBJECTIVES_MAX], point[OBJECTIVES_MAX], out = (double)NAN;
+    double *costs;
+    size_t n;
+
+    if (budget < p->budget || !counts(p->of, v))
+        return 0;
+    costs = costs_within(p, reference, &n);
+    for (size_t i = 0; i < p->of->n; i++)
+        point[i] = objectives_cost(p->of, i, v->values[i]);
+    if (costs != NULL &&
+        hypervolume_gain(costs, budget > p->budget ? 0 : n, p->of->n, reference,
+                         point, &out) != 0)
         out = (double)NAN;
     free(costs);
     return out;

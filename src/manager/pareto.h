@@ -53,6 +53,12 @@ bool pareto_has_references(const struct objectives *of);
  * these are not all given, or out of memory. */
 double pareto_hypervolume(const struct pareto *p);
 
+/* How much larger it becomes with a result that pareto_add() gets next, which
+ * may be of a greater budget and so the only point then; far less work than all
+ * of it. */
+double pareto_gain(const struct pareto *p, double budget,
+                   const struct objective_values *v);
+
 /* How many results came since it grew; all, if it never did. */
 uint64_t pareto_since(const struct pareto *p);
 

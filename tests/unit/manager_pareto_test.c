@@ -131,8 +131,9 @@ TEST(manager_pareto_finds_the_same_in_any_order)
 {
     struct objectives *of = read_objectives("");
     struct pareto p = {.of = of};
-    struct objective_values all[200];
+    struct objective_values all[200], near = {.values = {1, 1}};
     unsigned state = 7;
+    double volume = 0;
     size_t n = 0;
 
     for (size_t i = 0; i < 200; i++) {
@@ -141,8 +142,12 @@ TEST(manager_pareto_finds_the_same_in_any_order)
             all[i].values[k] = (double)(state >> 16 & 31);
         }
         all[i].violation = 0;
+        volume += pareto_gain(&p, 0, &all[i]);
         pareto_add(&p, "x", 0, &all[i], NULL);
+        CHECK(volume == pareto_hypervolume(&p)); /* whole numbers */
     }
+    CHECK(pareto_gain(&p, -1, &all[0]) == 0);
+    CHECK(pareto_gain(&p, 1, &near) == 9);
     for (size_t i = 0; i < 200; i++) {
         bool on = true;
 
