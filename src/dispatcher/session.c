@@ -369,6 +369,25 @@ session_direct(const struct plugin_paths *paths, enum plugin_kind kind,
     return rc;
 }
 
+/* Whether arguments name the direction of the one objective there is, which is
+ * not that of what is made of it and its limits. */
+static bool
+names_objectives(const struct policy *p, const char *name, struct jval args,
+                 const char *direction)
+{
+    const struct objectives *o = p->objectives;
+    const char *said, *own;
+    struct jval mode;
+
+    if (!policy_scalarizes(p) || o->n > 1 || name == NULL ||
+        direction != policy_direction(p) || proxy_is_named(name) ||
+        !jval_get(args, OPTIMIZE_MODE, &mode) ||
+        !jval_string(mode, &said, NULL))
+        return false;
+    own = policy_direction_of(said);
+    return own != NULL && o->items[0].maximize && strcmp(own, "maximize") == 0;
+}
+
 /* Refuses arguments that name the other direction for what is made of several
  * values. */
 static int
@@ -384,7 +403,8 @@ check_mode(const struct policy *p, enum plugin_kind kind, const char *name,
         !jval_string(mode, &said, NULL))
         return 0;
     other = policy_direction_of(said);
-    if (other == NULL || strcmp(other, direction) == 0)
+    if (other == NULL || strcmp(other, direction) == 0 ||
+        names_objectives(p, name, args, direction))
         return 0;
     return err_set(err, ERR_CONFIG,
                    "%s %s: " OPTIMIZE_MODE ": is %s, expected none: each "
@@ -402,6 +422,24 @@ direction_for(const struct policy *p, const char *name, const char *direction)
                : direction;
 }
 
+/* As session_direct(); what is said of the one objective is not told. */
+static int
+direct(const struct session_setup *setup, enum plugin_kind kind,
+       const char *name, bool logged, const char *direction, struct jval *args,
+       struct json **made, struct err *err)
+{
+    const struct policy *p = &setup->policy;
+
+    if (!names_objectives(p, name, *args, direction))
+        return session_direct(setup->paths, kind, name, logged,
+                              direction_for(p, name, direction), args, made,
+                              err);
+    if (given_arg_set(*args, OPTIMIZE_MODE, direction, made, err) != 0)
+        return -1;
+    *args = json_root(*made);
+    return 0;
+}
+
 /* Tells the direction to all plugins in *setup; `made` has room for the
  * arguments that they then borrow. */
 static int
@@ -416,16 +454,12 @@ direct_all(struct session_setup *setup, struct json **made, struct err *err)
         check_mode(p, PLUGIN_ASSESSOR, setup->assessor, setup->assessor_args,
                    policy_assessor_direction(p), err) != 0)
         return -1;
-    rc = session_direct(setup->paths, PLUGIN_TUNER, setup->tuner,
-                        setup->tuner_logged,
-                        direction_for(p, setup->tuner, direction),
-                        &setup->tuner_args, made++, err);
+    rc = direct(setup, PLUGIN_TUNER, setup->tuner, setup->tuner_logged,
+                direction, &setup->tuner_args, made++, err);
     if (rc == 0)
-        rc = session_direct(
-            setup->paths, PLUGIN_ASSESSOR, setup->assessor,
-            setup->assessor_logged,
-            direction_for(p, setup->assessor, policy_assessor_direction(p)),
-            &setup->assessor_args, made++, err);
+        rc = direct(setup, PLUGIN_ASSESSOR, setup->assessor,
+                    setup->assessor_logged, policy_assessor_direction(p),
+                    &setup->assessor_args, made++, err);
     for (size_t i = 0; rc == 0 && i < setup->n_filters; i++)
         rc = session_direct(setup->paths, PLUGIN_FILTER, setup->filters[i].name,
                             setup->filters[i].logged, direction,

@@ -45,20 +45,26 @@ lacks(struct jval args, const char *name)
 }
 
 int
-given_arg_put(struct jval args, const char *name, const char *text,
+given_arg_set(struct jval args, const char *name, const char *text,
               struct json **out, struct err *err)
 {
     struct buf all;
 
     *out = NULL;
-    if (!lacks(args, name))
-        return 0;
     buf_init(&all, (size_t)16 << 20);
     write_all(args, name, text, &all);
     if (buf_check(&all, "classArgs", err) == 0)
         *out = json_parse(buf_text(&all), all.len, JSON_UNIQUE, err);
     buf_fini(&all);
     return *out == NULL ? -1 : 0;
+}
+
+int
+given_arg_put(struct jval args, const char *name, const char *text,
+              struct json **out, struct err *err)
+{
+    *out = NULL;
+    return lacks(args, name) ? given_arg_set(args, name, text, out, err) : 0;
 }
 
 int

@@ -18,6 +18,10 @@ struct plugin_paths;
 int given_arg_put(struct jval args, const char *name, const char *text,
                   struct json **out, struct err *err);
 
+/* As well where they say something. */
+int given_arg_set(struct jval args, const char *name, const char *text,
+                  struct json **out, struct err *err);
+
 /* given_arg_put() for a plugin that has the argument.  *out is NULL when there
  * is nothing to complete: it has no such argument, or cannot be loaded, or text
  * is NULL.  -1: out of memory. */

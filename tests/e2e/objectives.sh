@@ -63,6 +63,21 @@ E
 }
 check "values come in by each channel" channels
 
+# The arguments say of which direction the one number is; the tuner is told of
+# what is made of it and the limit.
+limits_alone() {
+    experiment 'maxTrialNumber: 3' 'resultConstraints: [ms <= 5]' \
+        'tuner: {name: tpe, classArgs: {optimize_mode: maximize}}' << 'E'
+tunepipe trial report --final default=$TUNEPIPE_PARAM_x ms=3
+E
+    run 0 || return 1
+    has "$dir/command.log" '{"name": "default", "direction": "maximize"}' &&
+        has "$dir/command.log" '"arguments": {"optimize_mode": "minimize"' &&
+        "$T" replay "$dir" > said && like said '^identical' ||
+        fail "$(cat said)"
+}
+check "limits on what comes beside the one number" limits_alone
+
 patterns() {
     two 'maxTrialNumber: 4' \
         "metrics: {pattern: {f: 'f=([0-9.]+)', g: 'g=([0-9.]+)', loss: 'loss=([0-9.]+)'}}" << E
