@@ -13,9 +13,11 @@
 #include "core/own.h"
 #include "core/visible.h"
 #include "history/folder.h"
+#include "json.h"
 #include "trial/stderr_tail.h"
 #include "manager/rerun.h"
 #include "manager/results.h"
+#include "objectives/objectives.h"
 #include "pack/packs.h"
 #include "trial/files.h"
 
@@ -28,6 +30,7 @@
 #include <unistd.h>
 
 #define RERUNS "reruns"
+#define REPORT_MAX ((size_t)64 << 10)
 #define LINE_SHOWN 200
 
 static const char help[] =
@@ -47,7 +50,8 @@ static const char help[] =
     "  --in NEW   the new folder, which must not exist; default:\n"
     "             FOLDER/reruns/TRIAL-N\n"
     "  --json     {\"trial\", \"folder\", \"recorded\": {\"status\", \"value\"},\n"
-    "             \"again\": {\"exit\", \"value\"}, \"same\"}\n"
+    "             \"again\": {\"exit\", \"value\"}, \"same\"}; with objectives\n"
+    "             \"values\" beside \"value\"\n"
     "\n"
     "Exit status: that of the trial (0 when it has said that it is done), 128\n"
     "and the number of the signal that ended it, 127 when it could not be\n"
@@ -171,11 +175,43 @@ status_of(const struct rerun_outcome *out)
 }
 
 static bool
+is_equal(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* All values that are on record; false: there are none by name. */
+static bool
+recorded_values(const struct which *w, struct objective_values *all)
+{
+    const struct objectives *of = w->results->objectives;
+    const char *text = w->result->values;
+    struct json *doc;
+    bool ok;
+
+    if (of == NULL)
+        return false;
+    doc = json_parse(text, strlen(text), JSON_NAN, NULL);
+    ok =
+        doc != NULL && objectives_take_some(of, json_root(doc), all, NULL) == 0;
+    json_free(doc);
+    return ok;
+}
+
+static bool
 is_same(const struct which *w, const struct rerun_outcome *out)
 {
+    struct objective_values all;
+
+    if (w->result != NULL && w->result->has_value && out->has_final &&
+        recorded_values(w, &all)) {
+        for (size_t i = 0; i < w->results->objectives->n_values; i++)
+            if (!is_equal(all.values[i], out->values.values[i]))
+                return false;
+        return true;
+    }
     return w->result != NULL && w->result->has_value == out->has_final &&
-           (!out->has_final || w->result->value == out->final ||
-            (isnan(w->result->value) && isnan(out->final)));
+           (!out->has_final || is_equal(w->result->value, out->final));
 }
 
 static void
@@ -210,19 +246,38 @@ describe(const struct outcome *o, char *text, size_t size)
     }
 }
 
+/* With objectives all values, as JSON. */
+static void
+print_result(const struct which *w, const char *what, const char *how,
+             bool known, double value, const struct objective_values *all)
+{
+    struct buf text;
+
+    if (!known || all == NULL) {
+        print_value(what, how, known, value);
+        return;
+    }
+    buf_init(&text, REPORT_MAX);
+    objectives_report(w->results->objectives, all->values, &text);
+    visible_printf(stdout, "%s%s  (%s)\n", what, buf_text(&text), how);
+    buf_fini(&text);
+}
+
 static void
 print(const struct which *w, const struct rerun_outcome *out)
 {
+    struct objective_values all;
     char how[300], line[LINE_SHOWN];
     struct buf shown;
 
     describe(&out->outcome, how, sizeof how);
     if (w->result != NULL)
-        print_value("recorded: ", w->result->status, w->result->has_value,
-                    w->result->value);
+        print_result(w, "recorded: ", w->result->status, w->result->has_value,
+                     w->result->value, recorded_values(w, &all) ? &all : NULL);
     else
         visible_printf(stdout, "recorded: nothing\n");
-    print_value("again:    ", how, out->has_final, out->final);
+    print_result(w, "again:    ", how, out->has_final, out->final,
+                 w->results->objectives != NULL ? &out->values : NULL);
     if (w->result != NULL)
         visible_printf(stdout, "%s\n",
                        is_same(w, out) ? "the same" : "not the same");
@@ -243,7 +298,18 @@ add_value(struct json_writer *w, const char *key, const char *text, bool known,
 {
     json_add_text(w, key, text);
     json_add_number(w, "value", known ? value : (double)NAN);
-    json_close(w);
+}
+
+static void
+add_values(struct json_writer *w, const struct which *which,
+           const struct objective_values *all)
+{
+    struct buf text;
+
+    buf_init(&text, REPORT_MAX);
+    objectives_report(which->results->objectives, all->values, &text);
+    json_add_raw(w, "values", buf_text(&text));
+    buf_fini(&text);
 }
 
 static int
@@ -253,16 +319,24 @@ print_json(const struct which *which, const struct rerun_outcome *out,
     const struct result *result = which->result;
     struct verb_json line;
     struct json_writer *w = verb_json_begin(&line);
+    struct objective_values all;
     char how[300];
 
     describe(&out->outcome, how, sizeof how);
     json_add_text(w, "trial", which->attempt.name);
     json_add_text(w, "folder", which->to);
-    if (json_open_object_if(w, "recorded", result != NULL))
+    if (json_open_object_if(w, "recorded", result != NULL)) {
         add_value(w, "status", result->status, result->has_value,
                   result->value);
+        if (result->has_value && recorded_values(which, &all))
+            add_values(w, which, &all);
+        json_close(w);
+    }
     json_open_object(w, "again");
     add_value(w, "exit", how, out->has_final, out->final);
+    if (out->has_final && which->results->objectives != NULL)
+        add_values(w, which, &out->values);
+    json_close(w);
     json_add_bool(w, "same", is_same(which, out));
     return verb_json_print(&line, stdout, err);
 }

@@ -9,14 +9,17 @@
 #include "config/experiment.h"
 #include "core/err.h"
 #include "core/visible.h"
+#include "history/folder.h"
 #include "manager/budget.h"
 #include "manager/manager.h"
 #include "manager/results.h"
 #include "manager/trial.h"
+#include "objectives/objectives.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char help[] =
     "usage: tunepipe resume [FOLDER] [--max-trials N] [--max-duration TIME]\n"
@@ -114,6 +117,30 @@ in_batch(const struct experiment *x, const struct going_on *g)
     return err.code == ERR_NONE ? EXIT_DONE : verb_fail("resume", &err);
 }
 
+/* What results are judged by is as it was: the log's head and the results so
+ * far have it, and trials would report by another. */
+static int
+check_objectives(const struct experiment *x, const struct results *r,
+                 struct err *err)
+{
+    char *began = r->objectives != NULL ? objectives_text(r->objectives) : NULL;
+    const char *now = x->objectives_json;
+    int rc = 0;
+
+    if (r->objectives != NULL && began == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
+    else if (began == NULL ? now != NULL
+                           : now == NULL || strcmp(began, now) != 0)
+        rc = err_set(err, ERR_CONFIG,
+                     "%s/" FOLDER_CONFIG
+                     ": objectives, resultConstraints, scalarize: %s, expected "
+                     "what the experiment began with, %s",
+                     r->folder, now != NULL ? now : "none",
+                     began != NULL ? began : "none");
+    free(began);
+    return rc;
+}
+
 static int
 go_on(struct experiment *x, void *ctx)
 {
@@ -130,6 +157,7 @@ go_on(struct experiment *x, void *ctx)
                 "run your program again, or tunepipe ask %s",
                 g->results->id, g->results->folder);
     if (err.code != ERR_NONE || kept_check_own(g->results, &err) != 0 ||
+        check_objectives(x, g->results, &err) != 0 ||
         kept_check_plugins(x, &err) != 0)
         return verb_fail("resume", &err);
     if (g->words->batch.batch)

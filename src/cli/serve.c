@@ -160,9 +160,9 @@ compare(const struct serving *s, const struct experiment *kept, struct err *err)
         bool other;
     } keys[] = {
         {"searchSpace", is_other_text(x->search_space, kept->search_space)},
-        {"direction", x->minimize != kept->minimize},
         {"objectives, resultConstraints, scalarize",
          is_other_text(x->objectives_json, kept->objectives_json)},
+        {"direction", x->minimize != kept->minimize},
         {"tuner", is_other_algorithm(&x->tuner, &kept->tuner)},
         {"assessor", is_other_algorithm(&x->assessor, &kept->assessor)},
         {"filters, constraints", has_other_filters(x, kept)},

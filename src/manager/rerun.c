@@ -7,6 +7,7 @@
 #include "core/file.h"
 #include "core/process.h"
 #include "core/stop_signals.h"
+#include "json.h"
 #include "manager/launch.h"
 #include "manager/metrics.h"
 #include "manager/parameters.h"
@@ -175,6 +176,19 @@ struct reports {
     int watch_fd; /* readable when there is more to look at; -1: not open */
 };
 
+static void
+take_values(const struct reports *r, const struct metric_line *metric)
+{
+    struct json *doc;
+
+    if (r->of == NULL || r->out->has_final)
+        return;
+    doc = json_parse(metric->json, metric->len, JSON_NAN, NULL);
+    if (doc != NULL)
+        objectives_take_some(r->of, json_root(doc), &r->out->values, NULL);
+    json_free(doc);
+}
+
 /* As in a run, the first final result counts, the last of the intermediate
  * ones, and nothing after the trial has said that it is done. */
 static void
@@ -184,6 +198,7 @@ take_metric(struct reports *r, const struct metric_line *metric)
 
     if (out->done)
         return;
+    take_values(r, metric);
     if (metric->final && !out->has_final)
         out->final = metric->value;
     if (!metric->final)

@@ -6,6 +6,7 @@
 #ifndef MANAGER_RERUN_H
 #define MANAGER_RERUN_H
 
+#include "objectives/objectives.h"
 #include "trial/outcome.h"
 
 #include <stdbool.h>
@@ -18,6 +19,9 @@ struct rerun_outcome {
     bool has_final, has_latest;
     bool done; /* the trial said that it was, and was ended if it ran on */
     double final, latest;
+    /* With objectives: all values of the final result, or of the last
+     * intermediate one where that counts as it. */
+    struct objective_values values;
 };
 
 /* Runs the trial whose folder is `from` in the folder `to`, which must not

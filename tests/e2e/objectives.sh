@@ -195,6 +195,36 @@ E
 }
 check "explain, rerun, fork, ls, report, index" asked
 
+# The second value of a trial counts as well when it is run again.
+differs() {
+    two 'maxTrialNumber: 1' << E
+$TRIAL
+tunepipe trial report --final f=\$x g=\$(cat "$PWD/g")
+E
+    echo 1 > g
+    run 0 || return 1
+    echo 2 > g
+    "$T" rerun "$dir" 0 > said
+    like said '^again: .*"g": 2' && like said '^not the same' || return 1
+    "$T" rerun "$dir" 0 --json > said
+    has said '"g": 1.0' && has said '"g": 2.0' && has said '"same": false'
+}
+check "rerun of a trial whose second value is another" differs
+
+# Trials would report by other objectives than the results so far have.
+changed() {
+    two 'maxTrialNumber: 2' << E
+$TRIAL
+tunepipe trial report --final f=\$x g=\$g
+E
+    run 0 || return 1
+    sed 's/name: g, direction: minimize/name: g, direction: maximize/' \
+        "$dir/config.yml" > other && cat other > "$dir/config.yml"
+    ! "$T" resume "$dir" --max-trials 4 > said 2>&1 || fail "$(cat said)" || return 1
+    like said 'config.yml: objectives, resultConstraints, scalarize: .*"maximize".*, expected what the experiment began with, .*"minimize"'
+}
+check "resume refuses other objectives" changed
+
 # A front keeps its checkpoints, and nobody else.
 keeps() {
     two 'maxTrialNumber: 12' 'checkpoints: {keep: best}' << E
