@@ -170,7 +170,10 @@ print_ended(const struct results *all, const struct result *r,
         visible_printf(stdout, " as %s, queued %.1f s", r->place, r->queued_s);
     if (r->why[0] != '\0')
         visible_printf(stdout, ": %s", r->why);
-    if (good && r->has_value)
+    if (all->objectives != NULL && strcmp(r->values, "null") != 0)
+        visible_printf(stdout, good ? ", with %.300s" : " (last values %.300s)",
+                       r->values);
+    else if (good && r->has_value)
         printf(", with %.6g", r->value);
     else if (!good && (r->has_value || r->has_latest))
         printf(" (last value %.6g)", r->has_value ? r->value : r->latest);

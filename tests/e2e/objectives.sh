@@ -186,6 +186,7 @@ E
     done
     like said '^dominated   by [0-9]' || return 1
     "$T" rerun "$dir" 3 > said && like said '^the same' || return 1
+    "$T" why "$dir" 3 > said && like said ', with {"f": [0-9.]*, "g": ' || return 1
     "$T" fork "$dir" --at-trial 8 forked > said 2>&1 &&
         "$T" resume forked > said 2>&1 &&
         [ "$(wc -l < forked/results.jsonl)" -ge 20 ] || fail "$(cat said)" || return 1
