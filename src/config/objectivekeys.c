@@ -174,10 +174,14 @@ check_assessor(struct reader *r, const struct experiment *x,
                                     hint, sizeof hint));
 }
 
-/* Whether a pattern finds a value; one without a name finds the only one. */
+/* Whether a pattern finds a value; one without a name finds the only one, and
+ * one that is refused would. */
 static bool
-has_pattern(const struct experiment *x, const char *name)
+has_pattern(const struct experiment *x, const struct yaml_node *root,
+            const char *name)
 {
+    if (yaml_get(yaml_get(yaml_get(root, "metrics"), "pattern"), name) != NULL)
+        return true;
     for (size_t i = 0; i < x->n_patterns; i++)
         if (x->patterns[i].name == NULL ||
             strcmp(x->patterns[i].name, name) == 0)
@@ -241,7 +245,7 @@ check_patterns(struct reader *r, const struct experiment *x,
     for (size_t i = 0; i < n; i++) {
         const char *name = o != NULL ? o->names[i] : "default";
 
-        if (!has_pattern(x, name))
+        if (!has_pattern(x, root, name))
             reader_problem(r, line_of(root, path), path,
                            "has no pattern for the value '%.100s'", name);
     }

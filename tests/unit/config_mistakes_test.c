@@ -179,6 +179,9 @@ static const struct {
      ":1: metrics.final: expected one of last, none, got 'best'"},
     {"metrics: {pattern: {loss: '=(.*)'}}",
      ":1: metrics.pattern: has no pattern for the value 'default'"},
+    {"metrics: {pattern: {default: 'x', loss: '(y)'}}",
+     ":1: metrics.pattern.default: 'x' has no group: put ( ) around the "
+     "number"},
     {"metrics: {pattern: {default: 'x'}}",
      ":1: metrics.pattern.default: 'x' has no group: put ( ) around the "
      "number"},
