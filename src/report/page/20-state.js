@@ -185,6 +185,9 @@ try {
 const brushable = () => [...plotted, ...M, resultAxis];
 const resultAxis = {
     name: "result",
+    get title() {
+        return resultTitle("result");
+    },
     scale: "linear",
     cells: result,
     share: NaN,

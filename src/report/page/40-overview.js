@@ -125,7 +125,7 @@ function paintHistory(c) {
         byTime
             ? "seconds since the beginning"
             : "trials, in the order of their ends",
-        "value",
+        resultTitle("value"),
     );
     const groups = new Map(),
         line = [];
@@ -242,7 +242,7 @@ function paintDistribution(c) {
     c.axes(
         x,
         { ...scale(0, 1, false), label: (v) => Math.round(100 * v) + " %" },
-        "value",
+        resultTitle("value"),
         "at least as good",
     );
     for (const { name, trials } of groups) {
@@ -399,7 +399,9 @@ function details() {
         pairs([
             ["folder", X.folder],
             ["configuration", X.config],
-            ["direction", X.optimize_mode],
+            ["direction", O ? null : X.optimize_mode],
+            ["objectives", O ? O.items.map(objectiveText).join("; ") : null],
+            ["limits on results", O ? O.limits.join("; ") : null],
             ["tuner", X.tuner],
             ["assessor", X.assessor],
             ["concurrency", X.concurrency || null],

@@ -8,6 +8,17 @@ const valueNamed = (name) =>
         ? resultAxis
         : M[data.metrics.findIndex((m) => m.name === name)] || null;
 const objectiveOf = (name) => (O ? O.items.find((o) => o.name === name) : null);
+/* An objective with all that the experiment says of it. */
+const objectiveText = (o) =>
+    [
+        o.name + ": " + o.direction,
+        ...["reference", "goal"]
+            .filter((key) => Number.isFinite(o[key]))
+            .map((key) => key + " " + format(o[key])),
+    ].join(", ");
+/* What the one value is that charts of results show: of several the first. */
+const resultTitle = (otherwise) =>
+    O && O.items[0].name !== "default" ? O.items[0].name : otherwise;
 const several = O !== null && O.items.length > 1;
 const onFront = new Set(O ? O.front : []);
 const withinLimits = (i) => !O || !O.violation || O.violation[i] === 0;
@@ -138,7 +149,7 @@ function frontTable() {
     const rows = O.front.slice(0, 200);
     return el(
         "div",
-        { class: "scroll" },
+        { class: "scroll rows front" },
         el(
             "table",
             null,

@@ -152,7 +152,7 @@ class Parallel {
         const last = k === this.list.length - 1;
         ctx.fillStyle = color("text");
         const wide = this.list.length > 8,
-            name = c.fitted(p.name, wide ? 2 * room : room),
+            name = c.fitted(p.title || p.name, wide ? 2 * room : room),
             half = ctx.measureText(name).width / 2 + 3;
         c.text(
             name,

@@ -82,7 +82,12 @@ function parameters() {
                 ? chooser(
                       "measure",
                       "value",
-                      [["", "result"], ...M.map((m) => [m.name, m.name])],
+                      [
+                          ["", resultTitle("result")],
+                          ...M.map((m) => [m.name, m.name]).filter(
+                              ([name]) => name !== resultTitle("result"),
+                          ),
+                      ],
                       draw,
                   )
                 : null,
