@@ -487,13 +487,14 @@ class Study:
     @property
     def best(self) -> Result:
         """The trial with the best result, which is the latest of one that was
-        paused at its budget; StudyError: none has one yet, or results have
-        several values, of which Study.front has the best ones."""
+        paused at its budget; StudyError: none has one yet, or there are
+        several objectives, of which none is the best: see front and knee."""
         shown = self._show()
         trials = shown["trials"]
         if len(self._names) > 1:
-            raise StudyError("study %s: results have several values, expected "
-                             "a look at study.front" % self.folder)
+            raise StudyError("study %s: of several objectives no one result is "
+                             "the best: expected study.front, which has all, "
+                             "or study.knee" % self.folder)
         if isinstance(shown["best"], list):
             shown["best"] = (shown["best"] or [None])[0]
         if shown["best"] is None:
@@ -517,6 +518,19 @@ class Study:
         if not isinstance(best, list):
             best = [] if best is None else [best]
         return [_result(by_number[one["trial"]]) for one in best]
+
+    @property
+    def knee(self) -> Optional[Result]:
+        """The trial of the front that is farthest from the line, or plane,
+        between the extremes, where what is left of one value costs much of
+        another.  None: the front has none."""
+        shown = self._show()
+        best = shown["best"]
+        for one in best if isinstance(best, list) else []:
+            if one["knee"]:
+                return _result(next(trial for trial in shown["trials"]
+                                    if trial["trial"] == one["trial"]))
+        return None
 
     @property
     def hypervolume(self) -> Optional[float]:
