@@ -53,11 +53,21 @@ advises(const struct plugin *p)
     return p->kind == PLUGIN_TUNER && p->tuner.metric != NULL;
 }
 
+/* Whether the tuner is told all of several values, and not one made of them:
+ * so is a program, which has no file. */
+static bool
+takes_several(const struct plugin *p)
+{
+    return p->kind == PLUGIN_TUNER &&
+           (p->tuner.objectives != NULL || p->file == NULL);
+}
+
 static void
 write_plugin(const struct plugin *p, struct buf *out)
 {
-    buf_printf(out, "%s %s: %s%s\n", plugin_kind_name(p->kind), p->name, p->doc,
-               advises(p) ? " (takes no assessor)" : "");
+    buf_printf(out, "%s %s: %s%s%s\n", plugin_kind_name(p->kind), p->name,
+               p->doc, advises(p) ? " (takes no assessor)" : "",
+               takes_several(p) ? " (takes several objectives)" : "");
     for (size_t i = 0; i < p->n_args; i++)
         write_arg(&p->args[i], out);
 }
@@ -92,6 +102,7 @@ write_plugin_json(const struct plugin *p, struct buf *out)
     json_add_text(&w, "file", p->file);
     json_add_text(&w, "doc", p->doc);
     json_add_bool(&w, "advises", advises(p));
+    json_add_bool(&w, "takes_several", takes_several(p));
     json_open_array(&w, "arguments");
     for (size_t i = 0; i < p->n_args; i++)
         write_arg_json(&p->args[i], &w);
