@@ -17,6 +17,7 @@
 #include "manager/command_template.h"
 #include "manager/dry_run.h"
 #include "manager/resources.h"
+#include "manager/table.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -209,10 +210,13 @@ print_text(struct page *page, const struct dry_run *r)
 {
     const struct experiment *x = page->x;
 
-    printf("seed %" PRIu64 "%s; %" PRIu64 " at a time; %s, as %s says; nothing "
-           "is started, nothing is written\n",
-           r->seed, x->has_seed ? "" : ", drawn now", x->concurrency,
-           experiment_direction(x), x->mode_from);
+    printf("seed %" PRIu64 "%s; %" PRIu64 " at a time; ", r->seed,
+           x->has_seed ? "" : ", drawn now", x->concurrency);
+    if (x->objectives != NULL)
+        table_print_objectives(stdout, x->objectives);
+    else
+        printf("%s, as %s says", experiment_direction(x), x->mode_from);
+    puts("; nothing is started, nothing is written");
     if (x->overrides != NULL)
         print_overrides(x);
     if (x->log_folder != NULL)
@@ -349,10 +353,11 @@ static const char help[] =
     "                            Said here, or by NNI's optimize_mode in the\n"
     "                            classArgs; tuner and assessor are given it\n"
     "  objectives:               results are several values by name, and the\n"
-    "  - {name: accuracy, direction: maximize}    best ones no single trial\n"
+    "                            best ones no single trial but a front\n"
+    "  - {name: accuracy, direction: maximize, reference: 0.5}\n"
     "  - {name: latency_ms, direction: minimize, reference: 100}\n"
-    "                            but a front; reference: the worst that counts\n"
-    "                            for the hypervolume; goal: an end\n"
+    "                            reference, of each or none: the worst that\n"
+    "                            counts for the hypervolume; goal: an end\n"
     "  resultConstraints: [latency_ms <= 20]      limits on values of results\n"
     "  scalarize: chebyshev      how they become one for a tuner that takes no\n"
     "                            more; weights, lexicographic\n"

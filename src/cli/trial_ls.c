@@ -9,8 +9,9 @@
 #include "core/err.h"
 #include "core/visible.h"
 #include "json.h"
-#include "manager/results.h"
 #include "manager/display.h"
+#include "manager/results.h"
+#include "objectives/objectives.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,6 +21,7 @@
 
 #define LINE_MAX_BYTES ((size_t)64 << 20)
 #define TEXT_MAX 80
+#define VALUE_WIDTH 12
 
 /* A trial that has a result or lives; borrowed. */
 struct row {
@@ -29,6 +31,7 @@ struct row {
     const char *from;              /* the trial it goes on from; "": none */
     bool has_value;                /* which may be NAN */
     double value, latest, seconds; /* NAN: none */
+    const char *values;            /* by name, JSON text; NULL: none */
     const char *parameters;        /* JSON text, or */
     struct jval live;              /* what the manager tells of it */
 };
@@ -36,6 +39,7 @@ struct row {
 struct rows {
     struct row *items;
     size_t n;
+    const struct objectives *objectives; /* borrowed; NULL: one number */
 };
 
 static struct row
@@ -53,6 +57,8 @@ row_of_result(const struct result *r)
                         .has_value = has_value,
                         .value = has_value ? value : (double)NAN,
                         .latest = r->has_latest ? r->latest : (double)NAN,
+                        .values =
+                            strcmp(r->values, "null") != 0 ? r->values : NULL,
                         .seconds = r->duration_s,
                         .parameters = r->parameters};
 }
@@ -95,6 +101,7 @@ gather(struct rows *rows, const struct results *r, const struct jval *account,
 
     if (account != NULL && jval_get(*account, "trials", &live))
         n_live = jval_count(live);
+    rows->objectives = r->objectives;
     rows->items = calloc(r->n + n_live + 1, sizeof *rows->items);
     if (rows->items == NULL)
         return err_set(err, ERR_MEMORY, "out of memory");
@@ -138,16 +145,48 @@ print_parameters(const struct row *row)
     buf_fini(&text);
 }
 
+/* Prints one value, or in brackets one that is not final; NaN: there is none.
+ */
 static void
-print_row(const struct row *row, bool origins)
+print_value(const struct row *row, bool is_there, double value)
 {
-    char value[40] = "-", seconds[40] = "-";
+    char text[40] = "-";
+
+    if (is_there)
+        snprintf(text, sizeof text, row->has_value ? "%.6g" : "(%.6g)", value);
+    printf("%12s ", text);
+}
+
+/* Prints the values: one, or those of objectives and limits in their order.  Of
+ * a trial that lives the first one is known. */
+static void
+print_values(const struct row *row, const struct objectives *of)
+{
+    struct json *doc =
+        row->values == NULL
+            ? NULL
+            : json_parse(row->values, strlen(row->values), JSON_STRICT, NULL);
+    double only = row->has_value ? row->value : row->latest, value;
+    struct jval one;
+
+    if (of == NULL || doc == NULL)
+        print_value(row, row->has_value || !isnan(only), only);
+    for (size_t i = doc == NULL; of != NULL && i < of->n_values; i++) {
+        bool is_there = doc != NULL &&
+                        jval_get(json_root(doc), of->names[i], &one) &&
+                        jval_number(one, &value);
+
+        print_value(row, is_there, is_there ? value : (double)NAN);
+    }
+    json_free(doc);
+}
+
+static void
+print_row(const struct row *row, const struct objectives *of, bool origins)
+{
+    char seconds[40] = "-";
     struct buf status;
 
-    if (row->has_value)
-        snprintf(value, sizeof value, "%.6g", row->value);
-    else if (!isnan(row->latest))
-        snprintf(value, sizeof value, "(%.6g)", row->latest);
     if (!isnan(row->seconds))
         snprintf(seconds, sizeof seconds, "%.1f", row->seconds);
     buf_init(&status, 1000);
@@ -156,7 +195,9 @@ print_row(const struct row *row, bool origins)
     if (origins)
         visible_printf(stdout, "%-8.20s ",
                        row->from[0] != '\0' ? row->from : "-");
-    printf("%-12s %12s %9s  ", buf_text(&status), value, seconds);
+    printf("%-12s ", buf_text(&status));
+    print_values(row, of);
+    printf("%9s  ", seconds);
     buf_fini(&status);
     if (row->place[0] != '\0')
         visible_printf(stdout, "%s (queued %.1f s)  ", row->place,
@@ -174,6 +215,8 @@ add_row(struct json_writer *w, const struct row *row)
     json_add_text(w, "status", row->status);
     json_add_number(w, "value", row->value);
     json_add_number(w, "latest", row->latest);
+    if (row->values != NULL)
+        json_add_raw(w, "values", row->values);
     json_add_number(w, "duration_s", row->seconds);
     if (row->place[0] != '\0') {
         json_add_text(w, "place", row->place);
@@ -214,12 +257,23 @@ has_origins(const struct rows *rows)
 static void
 print(const struct rows *rows)
 {
+    const struct objectives *of = rows->objectives;
     bool origins = has_origins(rows);
+    struct buf name;
 
-    printf("%-8s %s%-12s %12s %9s  %s\n", "TRIAL", origins ? "FROM     " : "",
-           "STATUS", "VALUE", "SECONDS", "PARAMETERS");
+    printf("%-8s %s%-12s ", "TRIAL", origins ? "FROM     " : "", "STATUS");
+    if (of == NULL)
+        printf("%12s ", "VALUE");
+    buf_init(&name, LINE_MAX_BYTES);
+    for (size_t i = 0; of != NULL && i < of->n_values; i++) {
+        buf_clear(&name);
+        visible_text(&name, of->names[i], strlen(of->names[i]), VALUE_WIDTH);
+        visible_printf(stdout, "%12s ", buf_text(&name));
+    }
+    buf_fini(&name);
+    printf("%9s  %s\n", "SECONDS", "PARAMETERS");
     for (size_t i = 0; i < rows->n; i++)
-        print_row(&rows->items[i], origins);
+        print_row(&rows->items[i], of, origins);
 }
 
 /* Lists the trials.  Those that live are asked for first: one that ends

@@ -14,6 +14,7 @@
 #include "core/visible.h"
 #include "json.h"
 #include "manager/checkpoints.h"
+#include "manager/display.h"
 #include "manager/results.h"
 #include "manager/trial.h"
 #include "pack/packs.h"
@@ -153,6 +154,25 @@ print_missed(const struct results *all, const struct result *r,
     problems_fini(&problems);
 }
 
+/* Prints the values by name, and the result that they stand beside. */
+static void
+print_values(const struct results *all, const struct result *r, bool good)
+{
+    struct json *doc =
+        json_parse(r->values, strlen(r->values), JSON_STRICT, NULL);
+    struct buf text;
+
+    buf_init(&text, STDERR_TAIL_MAX);
+    if (all->objectives == NULL && r->has_value)
+        buf_printf(&text, "%.6g ", r->value);
+    if (doc != NULL)
+        display_values(&text, json_root(doc));
+    visible_printf(stdout, good ? ", with %s" : " (last values %s)",
+                   buf_text(&text));
+    buf_fini(&text);
+    json_free(doc);
+}
+
 static void
 print_ended(const struct results *all, const struct result *r,
             const struct attempt *a, const char *phase, struct packs *k,
@@ -170,9 +190,8 @@ print_ended(const struct results *all, const struct result *r,
         visible_printf(stdout, " as %s, queued %.1f s", r->place, r->queued_s);
     if (r->why[0] != '\0')
         visible_printf(stdout, ": %s", r->why);
-    if (all->objectives != NULL && strcmp(r->values, "null") != 0)
-        visible_printf(stdout, good ? ", with %.300s" : " (last values %.300s)",
-                       r->values);
+    if ((good || all->objectives != NULL) && strcmp(r->values, "null") != 0)
+        print_values(all, r, good);
     else if (good && r->has_value)
         printf(", with %.6g", r->value);
     else if (!good && (r->has_value || r->has_latest))

@@ -46,6 +46,26 @@ display_parameters(struct buf *out, struct jval parameters, const char *but,
     parameters_flatten(parameters, add_parameter, &d, NULL);
 }
 
+void
+display_values(struct buf *out, struct jval values)
+{
+    struct jval_iter it = jval_iter(values);
+    const char *between = "";
+    double number;
+
+    while (jval_next(&it)) {
+        if (!jval_number(it.value, &number))
+            continue;
+        buf_add_text(out, between);
+        if (strcmp(it.key, "default") != 0) {
+            visible_text(out, it.key, strlen(it.key), SHORT_MAX);
+            buf_add_char(out, '=');
+        }
+        buf_printf(out, "%.6g", number);
+        between = " ";
+    }
+}
+
 int
 display_columns(int fd)
 {

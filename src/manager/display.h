@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* display.h - parameters as people see them in a line, fit for a terminal:
- * core/visible.h. */
+/* display.h - parameters and values as people see them in a line, fit for a
+ * terminal: core/visible.h. */
 #ifndef MANAGER_DISPLAY_H
 #define MANAGER_DISPLAY_H
 
@@ -18,6 +18,10 @@ struct buf;
  * and `but`; NULL: no more. */
 void display_parameters(struct buf *out, struct jval parameters,
                         const char *but, size_t most);
+
+/* Appends each number as "NAME=VALUE", six digits of it, with blanks between
+ * them; "default", which is the result itself, without its name. */
+void display_values(struct buf *out, struct jval values);
 
 /* How wide the terminal is; 80 where nobody knows. */
 int display_columns(int fd);

@@ -31,7 +31,6 @@
 #define STDERR_LINES 20
 #define KINDS_SHOWN 8 /* of failures, with their last lines */
 #define SHOWN_MAX 200
-#define NAME_SHOWN 40
 #define HELD_PAUSE_NS ((int64_t)1000 * 1000000)
 
 void
@@ -172,25 +171,12 @@ add_final(struct buf *line, const struct reported *final)
         final->json == NULL
             ? NULL
             : json_parse(final->json, strlen(final->json), JSON_NAN, NULL);
-    const char *between = ": ";
-    struct jval_iter it;
-    double value;
 
-    if (doc == NULL) {
-        buf_printf(line, ": %.6g", final->value);
-        return;
-    }
-    it = jval_iter(json_root(doc));
-    while (jval_next(&it))
-        if (jval_number(it.value, &value)) {
-            buf_add_text(line, between);
-            if (strcmp(it.key, "default") != 0) {
-                visible_text(line, it.key, strlen(it.key), NAME_SHOWN);
-                buf_add_char(line, '=');
-            }
-            buf_printf(line, "%.6g", value);
-            between = " ";
-        }
+    buf_add_text(line, ": ");
+    if (doc == NULL)
+        buf_printf(line, "%.6g", final->value);
+    else
+        display_values(line, json_root(doc));
     json_free(doc);
 }
 

@@ -283,7 +283,7 @@ table_print_rows(FILE *out, const struct results *r,
         for (size_t i = 0; i < l.n_names; i++) {
             buf_clear(&name);
             visible_text(&name, l.names[i], strlen(l.names[i]),
-                         VALUE_COLUMN - 4);
+                         VALUE_COLUMN - 1);
             visible_printf(out, "%12s ", buf_text(&name));
         }
         buf_fini(&name);
@@ -305,9 +305,8 @@ print_best_rows(FILE *out, const struct results *r)
     table_print_rows(out, r, ranked, results_ranked(r, ranked, RESULTS_BEST));
 }
 
-/* Prints what the results are judged by. */
-static void
-print_objectives(FILE *out, const struct objectives *of)
+void
+table_print_objectives(FILE *out, const struct objectives *of)
 {
     for (size_t i = 0; i < of->n; i++)
         visible_printf(out, "%s%s: %s", i > 0 ? ", " : "", of->items[i].name,
@@ -347,7 +346,7 @@ print_front(FILE *out, const struct results *r)
     if (p->budget > 0)
         visible_printf(out, ", of those with budget %.4g", p->budget);
     fputs(" (", out);
-    print_objectives(out, p->of);
+    table_print_objectives(out, p->of);
     fputs(beyond ? ", which none is within)\n" : ")\n", out);
     print_growth(out, p);
     if (pareto_knee(p) != PARETO_NONE)

@@ -9,6 +9,7 @@
 
 struct buf;
 struct err;
+struct objectives;
 struct result;
 struct results;
 
@@ -27,6 +28,10 @@ int table_print_json(FILE *out, const struct results *r, struct err *err);
  * none.  `r` tells of objectives; NULL: nothing does. */
 void table_print_rows(FILE *out, const struct results *r,
                       const struct result *const *items, size_t n);
+
+/* Prints what the results are judged by, in one line without its end:
+ * "accuracy: maximize, ms: minimize; ms <= 20". */
+void table_print_objectives(FILE *out, const struct objectives *of);
 
 /* Appends one trial, as an element of table_print_json()'s `trials`. */
 void table_write_json(struct buf *b, const struct result *item);

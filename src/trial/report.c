@@ -160,7 +160,7 @@ refuse_lack(const char *text, const struct scan *s, size_t i, bool named,
                        SHOWN, text);
     return err_set(err, ERR_INPUT,
                    "metric '%.*s' has no value '%.*s': expected one for each "
-                   "objective of the experiment",
+                   "objective, and each limit, of the experiment",
                    SHOWN, text, (int)s->lens[i], s->names[i]);
 }
 

@@ -57,6 +57,8 @@ E
         fail "$(cat "$dir/results.jsonl")" || return 1
     "$T" export --csv "$dir" > out.csv &&
         has out.csv 'from_how,f,g,extra,violation,x,y' &&
+        "$T" trial ls "$dir" > listed && like listed '^TRIAL .* f  *g ' &&
+        "$T" why "$dir" 0 > said && like said 'with f=[-0-9.e]* g=[-0-9.e]*' &&
         "$T" show "$dir" > shown && like shown '^front of [0-9], of 4 results' &&
         has shown 'trial             f            g        extra' ||
         fail "$(cat shown)"
@@ -186,7 +188,7 @@ E
     done
     like said '^dominated   by [0-9]' || return 1
     "$T" rerun "$dir" 3 > said && like said '^the same' || return 1
-    "$T" why "$dir" 3 > said && like said ', with {"f": [0-9.]*, "g": ' || return 1
+    "$T" why "$dir" 3 > said && like said ', with f=[0-9.]* g=' || return 1
     "$T" fork "$dir" --at-trial 8 forked > said 2>&1 &&
         "$T" resume forked > said 2>&1 &&
         [ "$(wc -l < forked/results.jsonl)" -ge 20 ] || fail "$(cat said)" || return 1
@@ -260,6 +262,7 @@ except tunepipe.StudyError as error:
     assert "study.front" in str(error), error
 else:
     raise AssertionError
+assert study.knee is None or study.knee in study.front
 trial = study.ask()
 for wrong in ({"a": 1}, 3, (1, 2, 3)):
     try:
