@@ -123,7 +123,8 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
 
 /* Step 6: a result.  It may be of a trial that was stopped early (then it is
  * an intermediate value), of a point from elsewhere (id is TP_NO_ID), or no
- * number at all. */
+ * number at all.  Where an experiment has several objectives it is one number
+ * made of them; with the callback `objectives` there are result->values. */
 static int
 tell(void *vself, uint64_t id, const double *x, const struct tp_result *result)
 {
