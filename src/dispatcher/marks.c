@@ -608,9 +608,8 @@ load_ahead(struct living *l, struct unpack *in)
 static struct mark
 load_mark(struct unpack *in)
 {
-    struct mark mark;
+    struct mark mark = {.value = unpack_f64(in)};
 
-    mark.value = unpack_f64(in);
     mark.step = unpack_u64(in);
     return mark;
 }

@@ -177,7 +177,7 @@ tell_result(struct proxy_tuner *t, struct trial *trial, const char *job,
     from = out->len;
     if (cmd != NULL)
         proxy_write_value(cmd, out);
-    else
+    else if (mark != NULL)
         write_mark(t->base.side.policy->objectives, mark, out);
     keep_result(t, trial, from);
     json_close(&w);

@@ -239,11 +239,12 @@ cull(struct nsga2 *g)
     uint32_t *order = calloc(n, sizeof *order);
     struct nsga2_member **sorted = calloc(n, sizeof(*sorted));
     double *costs = calloc(n * (g->n_costs + 1), sizeof *costs);
-    double *violations = costs + n * g->n_costs;
+    double *violations;
     int rc = -1;
 
     if (order == NULL || sorted == NULL || costs == NULL)
         goto done;
+    violations = costs + n * g->n_costs;
     for (size_t i = 0; i < n; i++) {
         memcpy(costs + i * g->n_costs, g->members[i]->costs,
                g->n_costs * sizeof *costs);
