@@ -55,6 +55,8 @@
 
 /* The queue length at which a lag is told first; then at each doubling. */
 #define WARN_LENGTH 20
+/* what a stop may take behind its grace: the last of the log, its sync */
+#define LAST_SYNC_MS 10000
 #define CACHE_LINE 64
 
 enum phase { RUNNING, DRAINING, TERMINATING };
@@ -124,12 +126,12 @@ manager_is_gone(const struct dispatcher *d)
 }
 
 /* Tells the process that waits for the log's lock that it will be free: a stop
- * takes the grace at most. */
+ * takes the grace at most, and what a busy disk takes for the last of the log. */
 static void
 promise_log(struct dispatcher *d)
 {
     loglock_answer(logwriter_lock(d->commandlog),
-                   (uint64_t)d->setup->grace_ms + 1);
+                   (uint64_t)d->setup->grace_ms + LAST_SYNC_MS);
 }
 
 /* Answers another dispatcher that wants the log: it gets it only when our

@@ -79,7 +79,8 @@ a_writer_that_leaves() {
     "$T" dispatch --dir log --resume --plugin-path "$PLUGINS" < /dev/null \
         > b.out 2> b.err || fail "$(cat b.err)" || return
     wait $first
-    [ $? = 6 ] || fail "the first ended with $?" || return
+    status=$?
+    [ $status = 6 ] || fail "the first ended with $status" || return
     has b.out '"x": "only"' || return
     "$T" replay --verify --plugin-path "$PLUGINS" log > replayed ||
         fail "$(cat replayed)"

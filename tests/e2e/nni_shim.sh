@@ -60,7 +60,8 @@ the_call() {
     mkdir copied
     cp "$shim/python3" copied
     NNI_LOG_DIRECTORY=$PWD copied/python3 -m nni --exp_params QQ== > out 2> err
-    [ $? = 127 ] || fail "without tunepipe: $?" || return
+    status=$?
+    [ $status = 127 ] || fail "without tunepipe: $status" || return
     has err "no tunepipe: build or install it, put it into PATH" &&
         has dispatcher.log "ERROR (tunepipe/MainThread) copied/python3: no tune"
 }

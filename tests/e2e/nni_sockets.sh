@@ -113,7 +113,8 @@ stopped_while_it_waits() {
     [ "$(stat -c %a s)" = 600 ] || fail "mode $(stat -c %a s)" || return
     kill -TERM $pid
     wait $pid
-    [ $? = 143 ] || fail "status $?, expected 143" || return
+    status=$?
+    [ $status = 143 ] || fail "status $status, expected 143" || return
     [ ! -e s ] || fail "the socket is still there"
 }
 

@@ -279,10 +279,12 @@ wrong_arguments() {
 closed_descriptors() {
     p=$(b64 '{"tuner":{"name":"TPE"}}')
     "$T" -m nni --exp_params "$p" 3<&- 4<&- > out 2> err
-    [ $? = 2 ] || fail "status $?" || return
+    status=$?
+    [ $status = 2 ] || fail "status $status" || return
     has err "descriptor 3 is not open: NNI's manager opens 3 and 4" || return
     "$T" -m nni --exp_params "$p" 3< /dev/null 4<&- > out 2> err
-    [ $? = 2 ] || fail "status $?" || return
+    status=$?
+    [ $status = 2 ] || fail "status $status" || return
     has err "descriptor 4 is not open" || return
     has dispatcher.log "ERROR (nni.runtime.msg_dispatcher_base/MainThread)"
 }

@@ -641,7 +641,8 @@ E
 starts_not() {
     "$T" dispatch --grace 1h --tuner exec --tuner-args "{\"command\": $1}" \
         < /dev/null > out 2> err
-    [ $? = 3 ] || fail "exit status $?" || return 1
+    status=$?
+    [ $status = 3 ] || fail "exit status $status" || return 1
     has err "$2"
 }
 

@@ -330,7 +330,8 @@ what_is_not_installed() {
 # refused_by_start NAME=VALUE LINE: e.yml, before any program is started.
 refused_by_start() {
     env "$1" "$T" dispatch --config e.yml < /dev/null > out 2> err
-    [ $? = 3 ] || fail "exit status $?" || return 1
+    status=$?
+    [ $status = 3 ] || fail "exit status $status" || return 1
     case $(cat err) in
     *"error: tuner cases.Moody: $2"*) ;;
     *) fail "$(cat err)" ;;
