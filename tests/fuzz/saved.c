@@ -68,6 +68,7 @@ static const struct {
     {"auto", NULL, false},
     {"asha", NULL, false},
     {"hyperband", NULL, false},
+    {"gp", NULL, false},
 };
 
 #define SEVERAL 23

@@ -275,7 +275,7 @@ run_tuner(const char *name, const char *const *filters, bool several,
 
 TUNERS(TUNER)
 
-#define SEVERAL(X) X(asha) X(auto) X(hyperband) X(nsga2) X(parego) X(tpe)
+#define SEVERAL(X) X(asha) X(auto) X(gp) X(hyperband) X(nsga2) X(parego) X(tpe)
 #define SEVERAL_TUNER(name)                       \
     static int several_##name(struct err *err)    \
     {                                             \

@@ -80,10 +80,10 @@ are_same(const char *name, const char *text, uint64_t planned,
     return memcmp(a, b, sizeof a) == 0;
 }
 
-TEST(auto_leaves_several_objectives_to_parego)
+TEST(auto_leaves_several_objectives_to_gp)
 {
-    CHECK(are_same("auto", TWO, 0, "parego", TWO));
-    CHECK(are_same("auto", ONE_LIMITED, 0, "parego", ONE_LIMITED));
+    CHECK(are_same("auto", TWO, 0, "gp", TWO));
+    CHECK(are_same("auto", ONE_LIMITED, 0, "gp", ONE_LIMITED));
     CHECK(!are_same("auto", TWO, 0, "tpe", TWO));
 }
 
@@ -98,9 +98,10 @@ TEST(auto_leaves_several_objectives_of_stopped_trials_to_tpe)
     CHECK(are_same("auto", TWO, UINT64_MAX, "tpe", TWO));
 }
 
-TEST(auto_and_tpe_take_one_objective_without_limits_as_one_value)
+TEST(auto_gp_and_tpe_take_one_objective_without_limits_as_one_value)
 {
     CHECK(are_same("auto", ONE, 0, "auto", NULL));
+    CHECK(are_same("gp", ONE, 0, "gp", NULL));
     CHECK(are_same("tpe", ONE, 0, "tpe", NULL));
     CHECK(!are_same("tpe", TWO, 0, "tpe", NULL));
 }

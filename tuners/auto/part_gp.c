@@ -11,5 +11,5 @@
 double
 parts_gp_noise(const void *gp)
 {
-    return ((const struct gp_tuner *)gp)->gp->story.noise;
+    return ((const struct gp_tuner *)gp)->several->gp->story.noise[0];
 }

@@ -5,8 +5,8 @@
  * through their tables.  plan.h says which of them suggests the next trial.
  * That one is told of the trial as its own; the others are told of the result
  * as of an imported one, so that each knows all there is to know, whenever its
- * turn comes.  Where results have several costs, or limits, parego stands in
- * gp's place and nsga2 in that of cmaes. */
+ * turn comes.  Where results have several costs, or limits, nsga2 stands in the
+ * place of cmaes. */
 #include "auto/owners.h"
 #include "auto/parts.h"
 #include "auto/plan.h"
@@ -86,10 +86,9 @@ config(void *vself, const struct tp_value *values, size_t n)
     return TP_OK;
 }
 
-/* Another part's place is taken; `of` is told when it has been. */
+/* Another part's place is taken. */
 static int
-replace(struct auto_tuner *self, enum plan_part part, const struct tp_tuner *t,
-        const struct tp_objectives *of)
+replace(struct auto_tuner *self, enum plan_part part, const struct tp_tuner *t)
 {
     struct defaults *d = &self->defaults[part];
 
@@ -101,9 +100,7 @@ replace(struct auto_tuner *self, enum plan_part part, const struct tp_tuner *t,
     if (defaults_fill(d, t->args, t->n_args,
                       self->maximizes ? "maximize" : "minimize") != 0)
         return tp_error(self->host, "a part's arguments have no defaults");
-    if (t->config(self->parts[part], d->values, t->n_args) != TP_OK)
-        return TP_ERR;
-    return t->objectives(self->parts[part], of);
+    return t->config(self->parts[part], d->values, t->n_args);
 }
 
 static int
@@ -114,10 +111,12 @@ objectives(void *vself, const struct tp_objectives *of)
     if (of->n == 1 && of->n_limits == 0)
         return TP_OK;
     self->is_several = true;
-    if (replace(self, PLAN_GP, parts_parego(), of) != TP_OK ||
-        replace(self, PLAN_CMAES, parts_nsga2(), of) != TP_OK)
+    if (replace(self, PLAN_CMAES, parts_nsga2()) != TP_OK)
         return TP_ERR;
-    return self->tables[PLAN_TPE]->objectives(self->parts[PLAN_TPE], of);
+    for (size_t i = 0; i < PLAN_N; i++)
+        if (self->tables[i]->objectives(self->parts[i], of) != TP_OK)
+            return TP_ERR;
+    return TP_OK;
 }
 
 /* Which suggests all where there are several objectives.  UINT64_MAX is what

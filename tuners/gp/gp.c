@@ -22,6 +22,7 @@
 
 #include "cmaes/labels.h"
 #include "elementary.h"
+#include "gp/improvement.h"
 #include "grow.h"
 #include "keyset/saved.h"
 #include "normal.h"
@@ -57,6 +58,7 @@
 #define TRIES 100 /* draws for a point that was not tried */
 
 #define FORCED_DRAW 0xfffffff1u /* beyond the numbers of dimensions */
+#define BOUNDS 0xfffffff3u
 
 /* Points side by side. */
 struct batch {
@@ -227,6 +229,17 @@ can_repeat(const struct gp *g)
     return true;
 }
 
+static int
+models_init(struct gp *g)
+{
+    for (size_t k = 0; k < g->n_values; k++)
+        if (model_init(g, &g->values[k], ROOM) != 0)
+            return -1;
+    if (g->n_values == 1)
+        return 0;
+    return volume_init(&g->volume, g->n_values, ROWS_BEST + ROWS_NEW);
+}
+
 void
 gp_free(struct gp *g)
 {
@@ -237,7 +250,9 @@ gp_free(struct gp *g)
     free(g->column);
     points_fini(&g->results);
     points_fini(&g->pending);
-    model_fini(&g->value);
+    for (size_t k = 0; k < g->n_values; k++)
+        model_fini(&g->values[k]);
+    volume_fini(&g->volume);
     model_fini(&g->feasible);
     keyset_fini(&g->tried);
     free(g->scratch);
@@ -255,6 +270,7 @@ gp_new(const struct gp_options *options, const struct gp_services *services,
     g->options = *options;
     g->services = *services;
     g->n_dims = prior->n_dims;
+    g->n_values = options->n_values > 1 ? options->n_values : 1;
     g->last_id = GP_NO_ID;
     g->column = calloc(g->n_dims + 1, sizeof *g->column);
     if (g->column == NULL) {
@@ -269,8 +285,7 @@ gp_new(const struct gp_options *options, const struct gp_services *services,
         calloc((NUM_LANES + 1) * (g->n_dims + 1) +
                    NUM_LANES * (g->n_column + 6 * g->n_number + g->n_dims + 1),
                sizeof *g->scratch);
-    if (g->scratch == NULL ||
-        (g->has_model && model_init(g, &g->value, ROOM) != 0)) {
+    if (g->scratch == NULL || (g->has_model && models_init(g) != 0)) {
         g->axes = NULL;
         gp_free(g);
         return NULL;
@@ -347,11 +362,20 @@ choose(const struct gp *g, size_t *rows, double *sorted)
     return n;
 }
 
-/* Values as the process sees them.  A trial that was stopped is none of the
+static double
+value_of(const struct gp *g, size_t row, size_t k)
+{
+    return g->lent == NULL ? g->results.at[row].value
+                           : g->lent[row * g->n_values + k];
+}
+
+/* Values k as their process sees them.  A trial that was stopped is none of the
  * better half. -1: differences are beyond the doubles. */
 static int
-scale(const struct gp *g, const struct gp_model *m, double *y, double *sorted)
+scale(const struct gp *g, size_t k, double *sorted)
 {
+    const struct gp_model *m = &g->values[k];
+    double *y = m->process.y;
     size_t n = 0;
     double best, middle, worst;
 
@@ -359,7 +383,7 @@ scale(const struct gp *g, const struct gp_model *m, double *y, double *sorted)
         const struct gp_point *p = &g->results.at[m->rows[i]];
 
         if (p->class == GP_FINAL)
-            sorted[n++] = p->value;
+            sorted[n++] = value_of(g, m->rows[i], k);
     }
     qsort(sorted, n, sizeof *sorted, compare_values);
     best = sorted[0];
@@ -367,7 +391,7 @@ scale(const struct gp *g, const struct gp_model *m, double *y, double *sorted)
     worst = sorted[n - 1];
     for (size_t i = 0; i < m->n_rows; i++) {
         const struct gp_point *p = &g->results.at[m->rows[i]];
-        double v = p->value;
+        double v = value_of(g, m->rows[i], k);
 
         if (p->class == GP_STOPPED)
             v = !isfinite(v) ? worst : v < middle ? middle : v;
@@ -460,14 +484,62 @@ sync_feasible(struct gp *g, size_t *rows, bool may_fit)
     return learn(m, g->results.n, GP_GROWTH, may_fit);
 }
 
+/* Bounds are drawn for each trial: who always may gain something beyond the
+ * ends of the front, where processes know least, hardly looks elsewhere. */
+static void
+draw_bounds(const struct gp *g, struct volume_bound *bounds)
+{
+    const struct prior_random *r = &g->services.random;
+    uint32_t draw = (uint32_t)g->again * 2 * GP_VALUES_MAX;
+
+    for (size_t k = 0; k < g->n_values; k++, draw += 2) {
+        bounds[k].reach = r->uniform(r->ctx, g->last_id, BOUNDS, draw);
+        bounds[k].is_cut =
+            r->uniform(r->ctx, g->last_id, BOUNDS, draw + 1) < 0.5;
+    }
+}
+
+/* The front as the processes have it, so that lucky results are no part of it.
+ */
+static void
+take_front(struct gp *g, bool for_trial)
+{
+    const struct gp_model *m = &g->values[0];
+    struct volume_bound bounds[GP_VALUES_MAX] = {{.reach = 0}};
+    double costs[GP_VALUES_MAX];
+
+    volume_begin(&g->volume);
+    for (size_t i = 0; i < m->n_rows; i++) {
+        const struct gp_point *p = &g->results.at[m->rows[i]];
+
+        for (size_t k = 0; k < g->n_values; k++)
+            costs[k] = process_fitted(&g->values[k].process, i);
+        volume_add(&g->volume, costs, p->class == GP_FINAL && p->value < 0);
+    }
+    if (for_trial)
+        draw_bounds(g, bounds);
+    volume_close(&g->volume, bounds);
+}
+
+static void
+take_target(struct gp *g)
+{
+    const struct gp_model *m = &g->values[0];
+
+    g->target = INFINITY;
+    for (size_t i = 0; i < m->n_rows; i++) {
+        double v = process_fitted(&m->process, i);
+
+        g->target = v < g->target ? v : g->target;
+    }
+}
+
 /* The processes know what was told.  *knows: whether that is enough for an
  * answer.  -1: out of memory. */
 static int
 sync(struct gp *g, bool may_fit, bool *knows)
 {
-    struct gp_model *m = &g->value;
-    struct process *p = &m->process;
-    size_t *rows, valued = g->results.n - g->n_failed;
+    size_t *rows, n, valued = g->results.n - g->n_failed;
     double *sorted;
     int rc = -1;
 
@@ -480,18 +552,21 @@ sync(struct gp *g, bool may_fit, bool *knows)
         (g->n_failed > 0 && g->feasible.rows == NULL && feasible_init(g) != 0))
         goto done;
     rc = 0;
-    take_rows(g, m, rows, choose(g, rows, sorted));
-    if (scale(g, m, p->y, sorted) != 0 ||
-        learn(m, valued, g->options.growth, may_fit) != 0)
-        goto done;
-    g->target = INFINITY;
-    for (size_t i = 0; i < m->n_rows; i++) {
-        double v = process_fitted(p, i);
-
-        g->target = v < g->target ? v : g->target;
+    n = choose(g, rows, sorted);
+    for (size_t k = 0; k < g->n_values; k++) {
+        take_rows(g, &g->values[k], rows, n);
+        if (scale(g, k, sorted) != 0 ||
+            learn(&g->values[k], valued, g->options.growth, may_fit) != 0)
+            goto done;
     }
-    *knows = take_valueless(g, p) == 0 &&
-             (g->n_failed == 0 || sync_feasible(g, rows, may_fit) == 0);
+    if (g->n_values > 1)
+        take_front(g, may_fit);
+    else
+        take_target(g);
+    for (size_t k = 0; k < g->n_values; k++)
+        if (take_valueless(g, &g->values[k].process) != 0)
+            goto done;
+    *knows = g->n_failed == 0 || sync_feasible(g, rows, may_fit) == 0;
 done:
     free(rows);
     free(sorted);
@@ -500,27 +575,14 @@ done:
 
 /* ---- the gain ---- */
 
-/* log(phi(z) + z Phi(z)), and its slope (Ament 2023, equation 9). */
-static double
-log_improvement(double z, double *slope)
+/* What the mean and the variance of a process do to the gains. */
+static void
+add_slopes(const struct gp *g, struct batch *b, struct process *p,
+           const double *by_mean, const double *by_variance)
 {
-    double log_density = -0.5 * z * z - LOG_SQRT_2PI, h, mills;
-
-    if (z > -1) {
-        double cdf = num_normal_cdf(z);
-
-        h = num_exp(log_density) + z * cdf;
-        *slope = cdf / h;
-        return num_log(h);
-    }
-    if (z < -1000) {
-        *slope = -z - 2 / z;
-        return log_density - 2 * num_log(-z);
-    }
-    mills = num_exp(num_log_normal_cdf(z) - log_density);
-    h = 1 + z * mills;
-    *slope = mills / h;
-    return log_density + num_log(h);
+    process_slopes(p, b->c, g->n_number, by_mean, by_variance, b->h);
+    for (size_t i = 0; i < g->n_number * NUM_LANES; i++)
+        b->g[i] += b->h[i];
 }
 
 /* Adds the logarithm of the probability that the points do not fail, more than
@@ -543,32 +605,66 @@ weigh_feasible(struct gp *g, struct batch *b, bool with_slopes)
         by_mean[k] = CAUTION * slope / s;
         by_variance[k] = -0.5 * CAUTION * slope * z / v;
     }
-    if (!with_slopes)
-        return;
-    process_slopes(p, b->c, g->n_number, by_mean, by_variance, b->h);
-    for (size_t i = 0; i < g->n_number * NUM_LANES; i++)
-        b->g[i] += b->h[i];
+    if (with_slopes)
+        add_slopes(g, b, p, by_mean, by_variance);
+}
+
+/* Of each lane, of each process. */
+struct belief {
+    double mean[NUM_LANES], variance[NUM_LANES];
+    double by_mean[NUM_LANES], by_variance[NUM_LANES];
+};
+
+static void
+weigh_improvement(const struct gp *g, struct batch *b, struct belief *p)
+{
+    for (size_t k = 0; k < NUM_LANES; k++) {
+        double s = num_sqrt(p->variance[k]), slope;
+        double z = (g->target - p->mean[k]) / s;
+
+        b->gain[k] = 0.5 * num_log(p->variance[k]) + log_improvement(z, &slope);
+        p->by_mean[k] = -slope / s;
+        p->by_variance[k] = (1 - slope * z) / (2 * p->variance[k]);
+    }
+}
+
+static void
+weigh_volume(struct gp *g, struct batch *b, struct belief *p)
+{
+    double mean[GP_VALUES_MAX], variance[GP_VALUES_MAX];
+    struct volume_gain gain;
+
+    for (size_t k = 0; k < NUM_LANES; k++) {
+        for (size_t i = 0; i < g->n_values; i++) {
+            mean[i] = p[i].mean[k];
+            variance[i] = p[i].variance[k];
+        }
+        volume_gain(&g->volume, mean, variance, &gain);
+        b->gain[k] = gain.gain;
+        for (size_t i = 0; i < g->n_values; i++) {
+            p[i].by_mean[k] = gain.by_mean[i];
+            p[i].by_variance[k] = gain.by_variance[i];
+        }
+    }
 }
 
 /* Gains of the batch, which has its columns; with slopes in g. */
 static void
 weigh(struct gp *g, struct batch *b, bool with_slopes)
 {
-    double mean[NUM_LANES], variance[NUM_LANES];
-    double by_mean[NUM_LANES], by_variance[NUM_LANES];
+    struct belief beliefs[GP_VALUES_MAX];
 
-    process_predict(&g->value.process, b->c, mean, variance);
-    for (size_t k = 0; k < NUM_LANES; k++) {
-        double s = num_sqrt(variance[k]), slope;
-        double z = (g->target - mean[k]) / s;
-
-        b->gain[k] = 0.5 * num_log(variance[k]) + log_improvement(z, &slope);
-        by_mean[k] = -slope / s;
-        by_variance[k] = (1 - slope * z) / (2 * variance[k]);
-    }
-    if (with_slopes)
-        process_slopes(&g->value.process, b->c, g->n_number, by_mean,
-                       by_variance, b->g);
+    for (size_t i = 0; i < g->n_values; i++)
+        process_predict(&g->values[i].process, b->c, beliefs[i].mean,
+                        beliefs[i].variance);
+    if (g->n_values > 1)
+        weigh_volume(g, b, beliefs);
+    else
+        weigh_improvement(g, b, beliefs);
+    memset(b->g, 0, g->n_number * NUM_LANES * sizeof *b->g);
+    for (size_t i = 0; i < g->n_values && with_slopes; i++)
+        add_slopes(g, b, &g->values[i].process, beliefs[i].by_mean,
+                   beliefs[i].by_variance);
     if (g->n_failed > 0)
         weigh_feasible(g, b, with_slopes);
 }
@@ -591,16 +687,20 @@ tell_story(struct gp *g, struct contest *k)
     b->n = 1;
     memcpy(b->x, k->best, g->n_dims * sizeof *b->x);
     put_features(g, b);
-    process_predict(&g->value.process, b->c, mean, variance);
     *s = (struct gp_story){
-        .n_modelled = g->value.n_rows,
+        .n_modelled = g->values[0].n_rows,
         .gain = k->gain,
-        .mean = mean[0],
-        .deviation = num_sqrt(variance[0]),
         .best = g->target,
-        .noise = num_sqrt(g->value.process.noise),
         .feasible = NAN,
     };
+    for (size_t i = 0; i < g->n_values; i++) {
+        struct process *p = &g->values[i].process;
+
+        process_predict(p, b->c, mean, variance);
+        s->mean[i] = mean[0];
+        s->deviation[i] = num_sqrt(variance[0]);
+        s->noise[i] = num_sqrt(p->noise);
+    }
     if (g->n_failed == 0)
         return;
     process_predict(&g->feasible.process, b->c, mean, variance);
@@ -718,14 +818,37 @@ note_starts(const struct gp *g, struct contest *k)
     }
 }
 
-/* The rows that are expected to be best. */
+/* The results that none dominates, as many as there are mutants. */
+static size_t
+choose_front(const struct gp *g, size_t *parents)
+{
+    const struct gp_model *m = &g->values[0];
+    double least = INFINITY;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n_rows; i++) {
+        double v = g->results.at[m->rows[i]].value;
+
+        if (v < least) {
+            least = v;
+            n = 0;
+        }
+        if (v <= least && n < NEAR)
+            parents[n++] = m->rows[i];
+    }
+    return n;
+}
+
+/* The results that are expected to be best. */
 static size_t
 choose_parents(const struct gp *g, size_t *parents)
 {
-    const struct gp_model *m = &g->value;
+    const struct gp_model *m = &g->values[0];
     double fitted[PARENTS];
     size_t n = 0;
 
+    if (g->n_values > 1)
+        return choose_front(g, parents);
     for (size_t i = 0; i < m->n_rows; i++) {
         double v = process_fitted(&m->process, i);
         size_t at = n;
@@ -747,7 +870,7 @@ static void
 screen(struct gp *g, struct contest *k)
 {
     struct batch *b = &k->batch;
-    size_t parents[PARENTS], n = choose_parents(g, parents);
+    size_t parents[NEAR], n = choose_parents(g, parents);
 
     for (size_t i = 0; i < DRAWN + NEAR; i += NUM_LANES) {
         b->n = NUM_LANES;
@@ -985,7 +1108,9 @@ gp_tell(struct gp *g, uint64_t id, const double *x, enum gp_class class,
             g->n_failed += class == GP_FAILED;
             r->at[i].class = class;
             r->at[i].value = value;
-            g->value.n_rows = g->feasible.n_rows = 0;
+            g->feasible.n_rows = 0;
+            for (size_t k = 0; k < g->n_values; k++)
+                g->values[k].n_rows = 0;
             return 0;
         }
     return add_result(g, id, x, class, value);
@@ -1061,8 +1186,8 @@ gp_save(const struct gp *g, const struct tp_sink *sink)
     tp_put_u64(sink, g->again);
     save_points(g, &g->results, sink);
     save_points(g, &g->pending, sink);
-    if (g->has_model)
-        save_model(&g->value, sink);
+    for (size_t k = 0; k < g->n_values && g->has_model; k++)
+        save_model(&g->values[k], sink);
     tp_put_u64(sink, g->feasible.rows != NULL);
     if (g->feasible.rows != NULL)
         save_model(&g->feasible, sink);
@@ -1127,8 +1252,8 @@ gp_load(struct gp *g, const struct tp_source *source)
         g->n_failed += g->results.at[i].class == GP_FAILED;
     if (wrong == NULL)
         wrong = load_points(g, &g->pending, source);
-    if (wrong == NULL && g->has_model)
-        wrong = load_model(&g->value, source);
+    for (size_t k = 0; k < g->n_values && g->has_model && wrong == NULL; k++)
+        wrong = load_model(&g->values[k], source);
     if (wrong != NULL)
         return wrong;
     if (tp_get_u64(source, &has_feasible) != TP_OK || has_feasible > 1 ||

@@ -15,6 +15,7 @@
 
 #include "cmaes/axis.h"
 #include "gp/process.h"
+#include "gp/volume.h"
 #include "keyset/keyset.h"
 #include "prior/prior.h"
 
@@ -22,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define GP_VALUES_MAX VOLUME_COSTS_MAX
 #define GP_NO_ID (~(uint64_t)0)
 #define GP_GROWTH 16
 #define GP_STALL 20 /* results without progress ... */
@@ -38,6 +40,8 @@ struct gp_options {
     size_t growth;    /* length scales follow when a part of the results is
                          new: one of so many */
     bool never_apart; /* no draws while there is no progress */
+    size_t n_values;  /* of each result, each with a process; 0 is 1.  Of
+                         several the hypervolume is to grow */
 };
 
 /* key: 128 bits that are equal when a trial gets the same parameters; -1: x is
@@ -72,7 +76,8 @@ struct gp_model {
 struct gp_story {
     size_t n_modelled; /* 0: a draw of the prior */
     bool is_apart;     /* ... though there was a model */
-    double gain, mean, deviation, best, noise;
+    double gain, best;
+    double mean[GP_VALUES_MAX], deviation[GP_VALUES_MAX], noise[GP_VALUES_MAX];
     double feasible; /* its probability; NaN: nothing failed */
 };
 
@@ -88,9 +93,15 @@ struct gp {
     struct gp_points results, pending;  /* as they came, as they were asked;
                                            values may be changed */
     struct keyset tried;                /* where points can repeat */
-    struct gp_model value, feasible;
+    struct gp_model values[GP_VALUES_MAX], feasible;
+    size_t n_values;
+    /* Where there are several: those of each result, set before a question.
+     * The points' own value is then their order, best first; below 0 it counts
+     * for the front. */
+    const double *lent;
+    struct volume volume; /* of that front, as the processes have it */
     uint64_t last_id, again;
-    double target;   /* what is to be improved, as the process has it */
+    double target;   /* of one value: what is to be improved, as it has it */
     double centre;   /* of the labels of `feasible` */
     size_t n_failed; /* among the results */
     double *scratch;
