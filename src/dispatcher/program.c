@@ -16,7 +16,7 @@
 
 #define SEED_NAME "TUNEPIPE_SEED"
 #define DIRECTION_NAME "TUNEPIPE_DIRECTION"
-#define OBJECTIVES_NAME "TUNEPIPE_OBJECTIVES"
+#define OBJECTIVES_NAME "TUNEPIPE_OBJECTIVES_JSON"
 #define PYTHON_MODULE "tunepipe_tuner.py"
 
 /* Says in err what failed, and what an errno of exec(2) does not tell of it. */

@@ -697,10 +697,10 @@ direction() {
 # A program is told objectives in the place of a direction where there are
 # several.
 several_values() {
-    TUNEPIPE_OBJECTIVES=stale
-    export TUNEPIPE_OBJECTIVES
+    TUNEPIPE_OBJECTIVES_JSON=stale
+    export TUNEPIPE_OBJECTIVES_JSON
     cat > p.sh <<'E'
-echo "${TUNEPIPE_DIRECTION-none} ${TUNEPIPE_OBJECTIVES-none}" >> told
+echo "${TUNEPIPE_DIRECTION-none} ${TUNEPIPE_OBJECTIVES_JSON-none}" >> told
 exec cat > heard
 E
     args='{"command": ["sh", "p.sh"]}'

@@ -7,7 +7,7 @@ import json, os, statistics, sys
 
 START = 3  # reports of a trial before it may be stopped
 one = {"name": "default", "direction": os.environ.get("TUNEPIPE_DIRECTION")}
-several = json.loads(os.environ.get("TUNEPIPE_OBJECTIVES", "{}"))
+several = json.loads(os.environ.get("TUNEPIPE_OBJECTIVES_JSON", "{}"))
 first = several.get("objectives", [one])[0]
 sign = -1 if first["direction"] == "minimize" else 1
 steps = {}  # step -> the values that trials had there
