@@ -21,7 +21,7 @@ const resultTitle = (otherwise) =>
     O && O.items[0].name !== "default" ? O.items[0].name : otherwise;
 const several = O !== null && O.items.length > 1;
 const onFront = new Set(O ? O.front : []);
-const withinLimits = (i) => !O || !O.violation || O.violation[i] === 0;
+const withinLimits = (i) => !O || !O.violation || violation[i] === 0;
 
 /* Which two values are drawn: what was chosen, else the first two. */
 function frontAxes() {
