@@ -69,7 +69,7 @@ static void
 add_front(struct buf *out, struct jval a, struct jval front)
 {
     bool knee = false;
-    double volume;
+    double volume = 0;
     struct jval v;
 
     buf_printf(out, "front of %llu", count_of(a, "front"));
@@ -79,9 +79,12 @@ add_front(struct buf *out, struct jval a, struct jval front)
             buf_add_text(out, ", knee trial ");
             add_shown(out, jval_text_of(jval_at(front, i), "trial"));
         }
-    if (!jval_get(a, "hypervolume", &v) || !jval_number(v, &volume))
+    if (!jval_get(a, "hypervolume", &v))
         return;
-    buf_printf(out, ", hypervolume %.6g", volume);
+    if (jval_number(v, &volume))
+        buf_printf(out, ", hypervolume %.6g", volume);
+    else
+        buf_add_text(out, ", hypervolume not computed of so many");
     if (volume > 0)
         buf_printf(out, ", grew %llu result%s ago", count_of(a, "since"),
                    count_of(a, "since") == 1 ? "" : "s");
