@@ -21,7 +21,7 @@ add_best(struct json_writer *w, const struct results *r)
     if (r->objectives != NULL) {
         pareto_write_best(&r->front, FRONT_MAX, NULL, NULL, w);
         json_add_unsigned(w, "front", r->front.n);
-        pareto_write_growth(&r->front, w);
+        pareto_write_growth(&r->front, pareto_hypervolume(&r->front), w);
         return;
     }
     if (!json_open_object_if(w, "best", best != NULL))

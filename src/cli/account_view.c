@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define TEXT_MAX 200
+#define VALUE_COLUMN 12
 #define TRENDS 8 /* different marks of a trend, by height */
 
 static unsigned long long
@@ -68,7 +69,7 @@ static void
 add_front(struct buf *out, struct jval a, struct jval front)
 {
     bool knee = false;
-    double volume;
+    double volume = 0;
     struct jval v;
 
     buf_printf(out, "front of %llu", count_of(a, "front"));
@@ -78,9 +79,12 @@ add_front(struct buf *out, struct jval a, struct jval front)
             buf_add_text(out, ", knee trial ");
             add_shown(out, jval_text_of(jval_at(front, i), "trial"));
         }
-    if (!jval_get(a, "hypervolume", &v) || !jval_number(v, &volume))
+    if (!jval_get(a, "hypervolume", &v))
         return;
-    buf_printf(out, ", hypervolume %.6g", volume);
+    if (jval_number(v, &volume))
+        buf_printf(out, ", hypervolume %.6g", volume);
+    else
+        buf_add_text(out, ", hypervolume not computed of so many");
     if (volume > 0)
         buf_printf(out, ", grew %llu result%s ago", count_of(a, "since"),
                    count_of(a, "since") == 1 ? "" : "s");
@@ -292,7 +296,7 @@ add_trial(const struct account_view *v, struct jval trial, struct buf *out)
     snprintf(state, sizeof state, "%.16s", status);
     visible_line(state);
     snprintf(cell, sizeof cell, isnan(latest) ? "-" : "%.6g", latest);
-    buf_printf(out, "%-8.16s %-10.16s %12s ", id, state, cell);
+    buf_printf(out, "%-8.16s %-10.16s %*s ", id, state, VALUE_COLUMN, cell);
     if (jval_get(trial, "recent", &recent))
         add_trend(out, recent, 12, v->blocks);
     buf_printf(out, " %7llu ", count_of(trial, "reports"));
@@ -314,6 +318,21 @@ add_trial(const struct account_view *v, struct jval trial, struct buf *out)
     buf_add_char(out, '\n');
 }
 
+/* What the values of the trials are: of several objectives the first. */
+static void
+add_value_title(struct buf *out, const char *objective)
+{
+    struct buf title;
+
+    buf_init(&title, VALUE_COLUMN + 1);
+    if (objective[0] != '\0' && strcmp(objective, "default") != 0)
+        visible_text(&title, objective, strlen(objective), VALUE_COLUMN);
+    else
+        buf_add_text(&title, "LATEST");
+    buf_printf(out, "%*s", VALUE_COLUMN, buf_text(&title));
+    buf_fini(&title);
+}
+
 void
 account_view_trials(const struct account_view *v, struct buf *out)
 {
@@ -325,10 +344,12 @@ account_view_trials(const struct account_view *v, struct buf *out)
     if (!jval_get(v->account, "trials", &trials))
         return;
     n = jval_count(trials);
-    if (n > 0)
-        buf_printf(out, "\n%-8s %-10s %12s %-12s %7s %-8s %s\n", "TRIAL",
-                   "STATUS", "LATEST", "TREND", "REPORTS", "TIME",
+    if (n > 0) {
+        buf_printf(out, "\n%-8s %-10s ", "TRIAL", "STATUS");
+        add_value_title(out, jval_text_of(v->account, "objective"));
+        buf_printf(out, " %-12s %7s %-8s %s\n", "TREND", "REPORTS", "TIME",
                    "PARAMETERS");
+    }
     for (size_t i = 0; i < n; i++)
         add_trial(v, jval_at(trials, i), out);
     if (n > 0 && live > n)

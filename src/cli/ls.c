@@ -175,7 +175,7 @@ add_row(struct json_writer *w, const struct row *row)
                                 : "maximize");
     if (r != NULL && r->objectives != NULL) {
         pareto_write_best(&r->front, SIZE_MAX, NULL, NULL, w);
-        pareto_write_growth(&r->front, w);
+        pareto_write_growth(&r->front, pareto_hypervolume(&r->front), w);
     } else if (json_open_object_if(w, "best", best != NULL)) {
         results_value(best, &value);
         json_add_text(w, "trial", best->trial);

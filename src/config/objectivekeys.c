@@ -275,6 +275,27 @@ tell(struct reader *r, const struct yaml_node *root, const char *text)
         reader_problem(r, line_of(root, path), path, "%s", text);
 }
 
+/* Notes what limits only and may be an objective that is misspelt. */
+static void
+note_limits(struct reader *r, const struct objectives *o,
+            const struct yaml_node *root)
+{
+    char path[64], hint[128];
+
+    for (size_t i = 0; i < o->n_limits; i++) {
+        const char *name = o->names[o->limits[i].value];
+
+        snprintf(path, sizeof path, "resultConstraints[%zu]", i);
+        if (o->limits[i].value >= o->n &&
+            nearest_hint(name, (const char *const *)o->names, o->n, hint,
+                         sizeof hint)[0] != '\0')
+            reader_note(r, line_of(root, path), path,
+                        "'%s' is no objective: each result has to have it, "
+                        "too%s",
+                        name, hint);
+    }
+}
+
 static void
 read_objectives(struct reader *r, struct experiment *x,
                 const struct yaml_node *root)
@@ -296,6 +317,23 @@ read_objectives(struct reader *r, struct experiment *x,
     buf_fini(&text);
 }
 
+/* Notes a reference that is without effect, as `lacks` has none. */
+static void
+note_references(struct reader *r, const struct objectives *o,
+                const struct yaml_node *root, const char *lacks)
+{
+    char path[64];
+
+    for (size_t i = 0; i < o->n; i++) {
+        snprintf(path, sizeof path, "objectives[%zu].reference", i);
+        if (!isnan(o->items[i].reference))
+            reader_note(r, line_of(root, path), path,
+                        "has no effect: there is a hypervolume only where each "
+                        "objective has one, and '%s' has none",
+                        lacks);
+    }
+}
+
 /* Of several objectives the goals about one value are about the hypervolume. */
 static void
 check_references(struct reader *r, const struct experiment *x,
@@ -315,6 +353,7 @@ check_references(struct reader *r, const struct experiment *x,
                                "objectives, for which each needs a "
                                "`reference`; '%.100s' has none",
                                o->items[i].name);
+        note_references(r, o, root, o->items[i].name);
         return;
     }
 }
@@ -338,6 +377,8 @@ objectivekeys_check(struct reader *r, struct draft *d,
     }
     if (x->assessor.objective != NULL)
         check_assessor(r, x, root);
+    if (x->objectives != NULL)
+        note_limits(r, x->objectives, root);
     if (x->objectives != NULL || objectives == NULL) {
         check_patterns(r, x, root);
         check_failure(r, x, root);

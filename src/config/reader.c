@@ -46,12 +46,17 @@ reader_problem(struct reader *r, unsigned line, const char *path,
 }
 
 void
-reader_note(struct reader *r, unsigned line, const char *path, const char *text)
+reader_note(struct reader *r, unsigned line, const char *path, const char *fmt,
+            ...)
 {
-    char place[512 + KEY_PATH_MAX];
+    char place[512 + KEY_PATH_MAX], text[512];
+    va_list ap;
 
     if (r->notes == NULL)
         return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
     write_place(r, line, path, place, sizeof place);
     problems_add(r->notes, place, "%s", text);
 }

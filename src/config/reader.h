@@ -73,7 +73,7 @@ void reader_expected(struct reader *r, const struct yaml_node *node,
 bool reader_regex(struct reader *r, const struct yaml_node *node,
                   const char *path, int flags, regex_t *re);
 void reader_note(struct reader *r, unsigned line, const char *path,
-                 const char *text);
+                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Reads a map by its table; `path` is "" for the top level. */
 void read_map(struct reader *r, const struct key *keys,

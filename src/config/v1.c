@@ -88,12 +88,9 @@ holder_of(struct yaml_node *root, const char *path, struct yaml_node *next,
 static void
 note_read_as(struct reader *r, const struct v1_rule *rule, unsigned line)
 {
-    char text[256];
-
-    snprintf(text, sizeof text, "read as %s (%s)", rule->to,
-             strcmp(rule->from, "advisor") == 0 ? "deprecated in NNI"
-                                                : "NNI v1");
-    reader_note(r, line, rule->from, text);
+    reader_note(r, line, rule->from, "read as %s (%s)", rule->to,
+                strcmp(rule->from, "advisor") == 0 ? "deprecated in NNI"
+                                                   : "NNI v1");
 }
 
 /* Puts a node where v2 has it; takes `node`. */

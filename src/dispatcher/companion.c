@@ -241,7 +241,8 @@ start_program(struct companion *c, struct err *err)
 
     const struct program_told told = {.seed = setup->seed,
                                       .direction = c->host->direction,
-                                      .objectives = c->host->objectives};
+                                      .objectives = c->host->objectives,
+                                      .judged = c->host->judged};
 
     c->heard = true;
     return program_start(&c->program, setup->argv, c->host->folder, &told,

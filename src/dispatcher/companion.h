@@ -34,7 +34,7 @@ struct companion_host {
     int64_t grace_ms;    /* how long a stop may take */
     const char *folder;  /* where programs run; NULL: here */
     /* In their environment, struct program_told; NULL: not there. */
-    const char *direction, *objectives;
+    const char *direction, *objectives, *judged;
     const struct log *log;
     /* Writes the command log; false: it cannot be written for now and what was
      * recorded waits, or the log and with it the session has failed. */

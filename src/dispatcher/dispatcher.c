@@ -854,6 +854,7 @@ start_companions(struct dispatcher *d)
         .folder = d->session->program_folder,
         .direction = policy_program_direction(&d->session->policy),
         .objectives = d->session->objectives_text,
+        .judged = d->session->policy.assessor_objective,
         .log = d->log,
         .flush = flush_log,
         .unread = unread_bytes,

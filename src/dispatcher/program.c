@@ -16,7 +16,8 @@
 
 #define SEED_NAME "TUNEPIPE_SEED"
 #define DIRECTION_NAME "TUNEPIPE_DIRECTION"
-#define OBJECTIVES_NAME "TUNEPIPE_OBJECTIVES"
+#define OBJECTIVES_NAME "TUNEPIPE_OBJECTIVES_JSON"
+#define JUDGED_NAME "TUNEPIPE_ASSESSOR_OBJECTIVE"
 #define PYTHON_MODULE "tunepipe_tuner.py"
 
 /* Says in err what failed, and what an errno of exec(2) does not tell of it. */
@@ -72,14 +73,13 @@ make_python_path(void)
     return var;
 }
 
-/* OBJECTIVES_NAME=..., to be freed; NULL: none, or out of memory. */
+/* NAME=VALUE, to be freed; NULL: there is no value, or out of memory. */
 static char *
-make_objectives(const char *objectives)
+make_variable(const char *name, const char *value)
 {
     char *var;
 
-    if (objectives == NULL ||
-        asprintf(&var, OBJECTIVES_NAME "=%s", objectives) < 0)
+    if (value == NULL || asprintf(&var, "%s=%s", name, value) < 0)
         return NULL;
     return var;
 }
@@ -89,10 +89,12 @@ program_start(struct program *p, const char *const *argv, const char *folder,
               const struct program_told *told, size_t max_payload,
               struct err *err)
 {
-    static const char *const unset[] = {DIRECTION_NAME, OBJECTIVES_NAME, NULL};
+    static const char *const unset[] = {DIRECTION_NAME, OBJECTIVES_NAME,
+                                        JUDGED_NAME, NULL};
     char number[sizeof SEED_NAME + 22], word[sizeof DIRECTION_NAME + 20];
-    char *python_path = make_python_path(), *ours[5] = {number};
-    char *objectives = make_objectives(told->objectives);
+    char *python_path = make_python_path(), *ours[6] = {number};
+    char *objectives = make_variable(OBJECTIVES_NAME, told->objectives);
+    char *judged = make_variable(JUDGED_NAME, told->judged);
     size_t n = 1;
     struct process_failure failure = {.step = PROCESS_MADE, .number = ENOMEM};
     int pipes[3];
@@ -113,14 +115,18 @@ program_start(struct program *p, const char *const *argv, const char *folder,
         ours[n++] = word;
     if (objectives != NULL)
         ours[n++] = objectives;
+    if (judged != NULL)
+        ours[n++] = judged;
     if (python_path != NULL)
         ours[n++] = python_path;
-    if (objectives != NULL || told->objectives == NULL)
+    if ((objectives != NULL || told->objectives == NULL) &&
+        (judged != NULL || told->judged == NULL))
         how.env = env = process_environment(ours, unset);
     p->pid = env != NULL ? process_spawn(&how, &p->pidfd, &failure) : -1;
     free(env);
     free(python_path);
     free(objectives);
+    free(judged);
     if (p->pid < 0) {
         *p = (struct program)PROGRAM_NONE;
         return refuse_start(&how, &failure, err);

@@ -36,7 +36,8 @@ struct program {
 struct program_told {
     uint64_t seed;          /* TUNEPIPE_SEED */
     const char *direction;  /* TUNEPIPE_DIRECTION; NULL: it is not set */
-    const char *objectives; /* TUNEPIPE_OBJECTIVES, as JSON; NULL: not set */
+    const char *objectives; /* TUNEPIPE_OBJECTIVES_JSON; NULL: not set */
+    const char *judged;     /* TUNEPIPE_ASSESSOR_OBJECTIVE; NULL: not set */
 };
 
 /* Starts argv (found along PATH) with what it is told in its environment and

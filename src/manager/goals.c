@@ -57,6 +57,7 @@ take_values(struct goals *f, const struct goals_trial *end)
     double gain;
 
     f->front.of = f->of;
+    f->front.of_any_size = f->has_stop_value;
     grew = f->front.grew;
     gain = pareto_gain(&f->front, end->budget, end->values);
     if (end->budget > f->front.budget)
@@ -64,6 +65,8 @@ take_values(struct goals *f, const struct goals_trial *end)
     pareto_add(&f->front, end->trial, end->budget, end->values, NULL);
     if (f->front.grew != grew && f->front.grew > 0)
         f->hypervolume += gain;
+    if (isnan(f->hypervolume)) /* the front may be small enough again */
+        f->hypervolume = pareto_hypervolume(&f->front);
     if (is_of_volume(f) && f->front.grew != grew)
         f->without = 0;
     if (f->reached)

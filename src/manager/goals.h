@@ -27,7 +27,8 @@ struct goals {
     char reached_by[24];  /* the trial that reached it, */
     bool by_goals;        /* or the goals of all objectives */
     struct pareto front;  /* with objectives, */
-    double hypervolume;   /* and of that, where they have references */
+    double hypervolume;   /* and of that, where they have references; NaN:
+                             pareto_hypervolume() says when */
     uint64_t without;     /* trials that ended since the best one */
     int64_t ended_ns;     /* how long all trials that ended have run */
     uint64_t running;     /* trials that run, */

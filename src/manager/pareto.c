@@ -128,6 +128,17 @@ costs_within(const struct pareto *p, double *reference, size_t *n)
     return costs;
 }
 
+/* Whether the volume of n points is worked out. */
+static bool
+measures(const struct pareto *p, size_t n)
+{
+    static const size_t most[OBJECTIVES_MAX + 1] = {
+        [6] = 2000, [7] = 500, [8] = 200};
+    size_t limit = most[p->of->n];
+
+    return p->of_any_size || limit == 0 || n <= limit;
+}
+
 double
 pareto_hypervolume(const struct pareto *p)
 {
@@ -137,7 +148,8 @@ pareto_hypervolume(const struct pareto *p)
     if (!pareto_has_references(p->of))
         return (double)NAN;
     costs = costs_within(p, reference, &n);
-    if (costs != NULL && hypervolume(costs, n, p->of->n, reference, &out) != 0)
+    if (costs != NULL && measures(p, n) &&
+        hypervolume(costs, n, p->of->n, reference, &out) != 0)
         out = (double)NAN;
     free(costs);
     return out;
@@ -156,9 +168,10 @@ pareto_gain(const struct pareto *p, double budget,
     costs = costs_within(p, reference, &n);
     for (size_t i = 0; i < p->of->n; i++)
         point[i] = objectives_cost(p->of, i, v->values[i]);
-    if (costs != NULL &&
-        hypervolume_gain(costs, budget > p->budget ? 0 : n, p->of->n, reference,
-                         point, &out) != 0)
+    if (budget > p->budget)
+        n = 0;
+    if (costs != NULL && measures(p, n + 1) &&
+        hypervolume_gain(costs, n, p->of->n, reference, point, &out) != 0)
         out = (double)NAN;
     free(costs);
     return out;
@@ -255,11 +268,12 @@ pareto_read(const struct objectives *of, const char *values,
 }
 
 void
-pareto_write_growth(const struct pareto *p, struct json_writer *w)
+pareto_write_growth(const struct pareto *p, double volume,
+                    struct json_writer *w)
 {
     if (!pareto_has_references(p->of))
         return;
-    json_add_number(w, "hypervolume", pareto_hypervolume(p));
+    json_add_number(w, "hypervolume", volume);
     json_add_text(w, "grew_by", p->grew > 0 ? p->grew_by : NULL);
     json_add_unsigned(w, "since", pareto_since(p));
 }

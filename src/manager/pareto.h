@@ -32,6 +32,7 @@ struct pareto {
     struct pareto_point *points; /* in the order in which they came */
     size_t n, cap;
     double budget;    /* of the points; 0: they had none */
+    bool of_any_size; /* it is measured however large it is */
     uint64_t seen;    /* results that came */
     uint64_t grew;    /* seen, when the hypervolume grew last; 0: it is 0 */
     char grew_by[24]; /* the trial that made it grow */
@@ -50,12 +51,14 @@ bool pareto_add(struct pareto *p, const char *trial, double budget,
 bool pareto_has_references(const struct objectives *of);
 
 /* The hypervolume of the points within all limits, up to the references; NaN:
- * these are not all given, or out of memory. */
+ * these are not all given, or out of memory, or it would take more than about a
+ * second: of six objectives and more than 2,000 points, of seven and 500, of
+ * eight and 200, unless it is measured `of_any_size`. */
 double pareto_hypervolume(const struct pareto *p);
 
 /* How much larger it becomes with a result that pareto_add() gets next, which
  * may be of a greater budget and so the only point then; far less work than all
- * of it. */
+ * of it, and NaN for the same reasons. */
 double pareto_gain(const struct pareto *p, double budget,
                    const struct objective_values *v);
 
@@ -84,9 +87,10 @@ typedef void pareto_more(void *ctx, const struct pareto_point *point,
 void pareto_write_best(const struct pareto *p, size_t most, pareto_more *more,
                        void *ctx, struct json_writer *w);
 
-/* Adds "hypervolume", and behind which trial and how many results ago it grew;
- * nothing without references. */
-void pareto_write_growth(const struct pareto *p, struct json_writer *w);
+/* Adds "hypervolume", which is `volume`, and behind which trial and how many
+ * results ago it grew; nothing without references. */
+void pareto_write_growth(const struct pareto *p, double volume,
+                         struct json_writer *w);
 
 /* Adds "values": {...} and, where there are limits, "violation". */
 void pareto_write_values(const struct objectives *of,

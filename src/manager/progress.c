@@ -8,6 +8,7 @@
 #include "manager/display.h"
 #include "manager/goals.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -109,7 +110,8 @@ static void
 write_front(const struct goals *g, struct buf *out)
 {
     buf_printf(out, " | front %zu", g->front.n);
-    if (g->front.grew > 0 && pareto_has_references(g->of))
+    if (g->front.grew > 0 && pareto_has_references(g->of) &&
+        !isnan(g->hypervolume))
         buf_printf(out, ", hypervolume %.6g (trial %s)", g->hypervolume,
                    g->front.grew_by);
 }

@@ -66,8 +66,9 @@ static void
 add_front(struct json_writer *w, const struct goals *g)
 {
     pareto_write_best(&g->front, FRONT_MAX, NULL, NULL, w);
+    json_add_text(w, "objective", g->of->items[0].name);
     json_add_unsigned(w, "front", g->front.n);
-    pareto_write_growth(&g->front, w);
+    pareto_write_growth(&g->front, g->hypervolume, w);
 }
 
 static void

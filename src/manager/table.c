@@ -318,9 +318,14 @@ table_print_objectives(FILE *out, const struct objectives *of)
 static void
 print_growth(FILE *out, const struct pareto *p)
 {
+    double volume = pareto_hypervolume(p);
+
     if (!pareto_has_references(p->of))
         return;
-    visible_printf(out, "hypervolume %.6g", pareto_hypervolume(p));
+    if (isnan(volume))
+        fputs("hypervolume not computed of so many", out);
+    else
+        visible_printf(out, "hypervolume %.6g", volume);
     if (p->grew > 0)
         visible_printf(out, ", grew last by trial %s, %" PRIu64 " result%s ago",
                        p->grew_by, pareto_since(p),
@@ -644,7 +649,7 @@ table_print_json(FILE *out, const struct results *r, struct err *err)
     w = json_begin_object(&b);
     if (r->objectives != NULL) {
         pareto_write_best(&r->front, SIZE_MAX, add_point, (void *)r, &w);
-        pareto_write_growth(&r->front, &w);
+        pareto_write_growth(&r->front, pareto_hypervolume(&r->front), &w);
     } else if (json_open_object_if(&w, "best", best != NULL)) {
         results_value(best, &value);
         json_add_text(&w, "trial", best->trial);

@@ -261,15 +261,14 @@ gap(double before, double after, double width)
     return front_compare(before, after) != 0;
 }
 
-/* Of the finite costs among rows `first` up to `end` of the order. */
+/* Of the finite costs of these rows. */
 static double
-width_of(const struct table *t, const double *costs, size_t k, size_t first,
-         size_t end)
+width_of(const double *costs, size_t stride, const uint32_t *rows, size_t n)
 {
     double least = INFINITY, most = -INFINITY;
 
-    for (size_t i = first; i < end; i++) {
-        double c = costs[t->order[i] * t->n_costs + k];
+    for (size_t i = 0; i < n; i++) {
+        double c = costs[rows[i] * stride];
 
         if (isfinite(c)) {
             least = c < least ? c : least;
@@ -277,6 +276,20 @@ width_of(const struct table *t, const double *costs, size_t k, size_t first,
         }
     }
     return most - least;
+}
+
+void
+front_crowd(const double *costs, size_t stride, const uint32_t *rows, size_t n,
+            double *out)
+{
+    double width = width_of(costs, stride, rows, n);
+
+    if (n == 0)
+        return;
+    out[rows[0]] = out[rows[n - 1]] = INFINITY;
+    for (size_t i = 1; i + 1 < n; i++)
+        out[rows[i]] += gap(costs[rows[i - 1] * stride],
+                            costs[rows[i + 1] * stride], width);
 }
 
 static void
@@ -300,17 +313,10 @@ crowd(struct table *t, const double *costs, const uint32_t *ranks, double *out)
         sort_by(t, n, t->levels + k, t->n_costs);
         sort_by(t, n, ranks, 1);
         for (size_t i = 0, end; i < n; i = end) {
-            double width;
-
             for (end = i; end < n; end++)
                 if (ranks[t->order[end]] != ranks[t->order[i]])
                     break;
-            width = width_of(t, costs, k, i, end);
-            out[t->order[i]] = out[t->order[end - 1]] = INFINITY;
-            for (size_t j = i + 1; j + 1 < end; j++)
-                out[t->order[j]] +=
-                    gap(costs[t->order[j - 1] * t->n_costs + k],
-                        costs[t->order[j + 1] * t->n_costs + k], width);
+            front_crowd(costs + k, t->n_costs, t->order + i, end - i, out);
         }
     }
 }

@@ -47,6 +47,11 @@ int front_ranks(const double *costs, const double *violations, size_t n,
 int front_crowding(const double *costs, size_t n, size_t n_costs,
                    const uint32_t *ranks, double *out);
 
+/* What one cost adds to that: `rows` are all of one front in its order, but for
+ * those that do not count, and their costs lie `stride` apart. */
+void front_crowd(const double *costs, size_t stride, const uint32_t *rows,
+                 size_t n, double *out);
+
 /* order: the numbers of the rows, best first: by rank; in a front the lonelier
  * one first; then the one of lower number. */
 int front_order(const double *costs, const double *violations, size_t n,

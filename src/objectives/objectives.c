@@ -575,12 +575,11 @@ is_value(const struct objectives *o, const char *name)
     return false;
 }
 
-/* What a report has, for an error text, and which of that, where it is nothing
- * that is wanted, may be what is missing. */
+/* What a report has, for an error text, and which of that may be what is
+ * missing: of what only a limit names anything, else nothing that is wanted. */
 static const char *
-list_reported(const struct objectives *o, struct jval reported,
-              const char *missing, char out[LIST_MAX], char *hint,
-              size_t hint_size)
+list_reported(const struct objectives *o, struct jval reported, size_t missing,
+              char out[LIST_MAX], char *hint, size_t hint_size)
 {
     const char *names[OBJECTIVES_VALUES_MAX], *others[OBJECTIVES_VALUES_MAX];
     struct jval_iter it = jval_iter(reported);
@@ -588,27 +587,27 @@ list_reported(const struct objectives *o, struct jval reported,
 
     for (; n < N(names) && jval_next(&it); n++) {
         names[n] = it.key;
-        if (!is_value(o, it.key))
+        if (missing >= o->n || !is_value(o, it.key))
             others[n_others++] = it.key;
     }
-    nearest_hint(missing, others, n_others, hint, hint_size);
+    nearest_hint(o->names[missing], others, n_others, hint, hint_size);
     return n > 0 ? list_words(names, n, out) : "nothing";
 }
 
 static int
-refuse_missing(const struct objectives *o, struct jval reported,
-               const char *name, struct err *err)
+refuse_missing(const struct objectives *o, struct jval reported, size_t i,
+               struct err *err)
 {
     char all[LIST_MAX], hint[OBJECTIVES_NAME_MAX + 32], quoted[QUOTE_MAX];
 
     if (jval_type(reported) == JSON_OBJECT)
-        return err_set(err, ERR_INPUT, "no value '%s', reported is %s%s", name,
-                       list_reported(o, reported, name, all, hint, sizeof hint),
-                       hint);
+        return err_set(
+            err, ERR_INPUT, "no value '%s', reported is %s%s", o->names[i],
+            list_reported(o, reported, i, all, hint, sizeof hint), hint);
     return err_set(err, ERR_INPUT,
                    "no value '%s', reported is %s, expected an object with "
                    "values by name",
-                   name, jval_quote(quoted, reported));
+                   o->names[i], jval_quote(quoted, reported));
 }
 
 /* The first value that a report lacks; n_values: none. */
@@ -648,7 +647,7 @@ take_values(const struct objectives *o, struct jval reported, bool some,
     char quoted[QUOTE_MAX];
 
     if (missing < o->n_values && !(some && object && has_some(o, reported)))
-        return refuse_missing(o, reported, o->names[missing], err);
+        return refuse_missing(o, reported, missing, err);
     for (size_t i = 0; i < o->n_values; i++) {
         const char *name = o->names[i];
         struct jval v = reported;
@@ -681,7 +680,7 @@ take_text(const struct objectives *o, struct jval reported, bool some,
     if (why.code == ERR_MEMORY)
         rc = err_set(err, ERR_MEMORY, "%s", why.text);
     else if (doc == NULL || jval_type(json_root(doc)) == JSON_STRING)
-        rc = refuse_missing(o, reported, o->names[0], err);
+        rc = refuse_missing(o, reported, 0, err);
     else
         rc = take_values(o, json_root(doc), some, values, err);
     json_free(doc);

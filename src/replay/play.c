@@ -358,7 +358,8 @@ begin(struct play *p, struct err *err)
         &p->program, p->setup->argv, NULL,
         &(struct program_told){.seed = p->script.seed,
                                .direction = p->script.direction,
-                               .objectives = p->script.objectives},
+                               .objectives = p->script.objectives,
+                               .judged = p->script.judged},
         p->script.max_payload, err);
 }
 

@@ -392,7 +392,7 @@ static int
 take_head(struct script *s, const struct record *r, struct err *err)
 {
     struct json *doc = json_parse(r->payload, r->len, JSON_STRICT, err);
-    const char *direction;
+    const char *direction, *judged;
     uint64_t max_payload;
     struct jval v;
     int rc = 0;
@@ -410,6 +410,9 @@ take_head(struct script *s, const struct record *r, struct err *err)
         s->max_payload = (size_t)max_payload;
     if (jval_get(json_root(doc), "objectives", &v))
         rc = take_objectives(s, v, err);
+    if (jval_get(json_root(doc), "assessor_objective", &v) &&
+        jval_string(v, &judged, NULL) && (s->judged = strdup(judged)) == NULL)
+        rc = err_set(err, ERR_MEMORY, "out of memory");
     json_free(doc);
     return rc;
 }
@@ -517,5 +520,6 @@ script_close(struct script *s)
     free_all(&s->jobs);
     skips_fini(&s->skips);
     free(s->objectives);
+    free(s->judged);
     log_close(s->file);
 }

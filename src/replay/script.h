@@ -64,6 +64,7 @@ struct script {
     uint64_t seed;         /* from the log's head */
     const char *direction; /* that programs are told; NULL: none */
     char *objectives;      /* what results are judged by, as JSON; NULL */
+    char *judged;          /* what the assessor judges of them; NULL */
     size_t max_payload;
     size_t crossed;  /* KI that were written behind their trial's EN */
     size_t left_out; /* GE that a stop dropped, unanswered */

@@ -594,7 +594,7 @@ grow_volume(void *ctx, const struct result *item)
 static size_t
 growths_max(const struct objectives *of)
 {
-    return of->n <= 2 ? 1000 : of->n == 3 ? 200 : 40;
+    return of->n <= 2 ? 1000 : of->n == 3 ? 200 : of->n <= 5 ? 40 : 10;
 }
 
 /* The trials of lesser budgets than the greatest count as long as there is no

@@ -86,7 +86,8 @@ struct report_metric {
     double *cells; /* one for each trial */
 };
 
-/* The hypervolume of an experiment with objectives, behind so many results. */
+/* The hypervolume of an experiment with objectives, behind so many results;
+ * NaN: pareto_hypervolume() says when. */
 struct report_growth {
     uint64_t results;
     double volume;

@@ -529,7 +529,11 @@ write_growth(struct json_writer *w, const struct report *r)
     for (size_t i = 0; i < r->n_growth; i++) {
         json_open_array(&list, NULL);
         json_add_unsigned(&list, NULL, r->growth[i].results);
-        write_short(json_value(&list, NULL), r->growth[i].volume, POINT_DIGITS);
+        if (isnan(r->growth[i].volume))
+            json_add_text(&list, NULL, NULL);
+        else
+            write_short(json_value(&list, NULL), r->growth[i].volume,
+                        POINT_DIGITS);
         json_close(&list);
     }
     json_close(&list);

@@ -42,7 +42,8 @@ case \$TUNEPIPE_TRIAL_ID in
 00002) python3 report.py ;;
 00003) echo "final {\"f\": \$x, \"g\": \$g, \"extra\": 3}" \
     >> "\$TUNEPIPE_TRIAL_DIR/metrics" ;;
-00004) tunepipe trial report --final f=\$x; echo \$? > said.4
+00004) tunepipe status > said.status
+    tunepipe trial report --final f=\$x; echo \$? > said.4
     tunepipe trial report --final 3
     exit 0 ;;
 00005) echo "final {\"f\": \$x, \"h\": \$g}" >> "\$TUNEPIPE_TRIAL_DIR/metrics" ;;
@@ -52,6 +53,7 @@ E
     [ "$(grep -c '"values": {"f": [0-9.]*, "g": [0-9.]*, "extra": 3.0}' \
         "$dir/results.jsonl")" = 4 ] || fail "$(cat "$dir/results.jsonl")" || return 1
     [ "$(cat said.4)" = 1 ] &&
+        like said.status '^TRIAL    STATUS                f TREND ' &&
         has "$dir/results.jsonl" '"why": "no final metric: what it reported was refused"' &&
         has "$dir/results.jsonl" "the final metric has line 1: no value 'g', reported is 'f' and 'h'" ||
         fail "$(cat "$dir/results.jsonl")" || return 1

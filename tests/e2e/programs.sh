@@ -697,10 +697,11 @@ direction() {
 # A program is told objectives in the place of a direction where there are
 # several.
 several_values() {
-    TUNEPIPE_OBJECTIVES=stale
-    export TUNEPIPE_OBJECTIVES
+    TUNEPIPE_OBJECTIVES_JSON=stale TUNEPIPE_ASSESSOR_OBJECTIVE=stale
+    export TUNEPIPE_OBJECTIVES_JSON TUNEPIPE_ASSESSOR_OBJECTIVE
     cat > p.sh <<'E'
-echo "${TUNEPIPE_DIRECTION-none} ${TUNEPIPE_OBJECTIVES-none}" >> told
+echo "${TUNEPIPE_DIRECTION-none} ${TUNEPIPE_OBJECTIVES_JSON-none}" \
+    "${TUNEPIPE_ASSESSOR_OBJECTIVE-none}" >> told
 exec cat > heard
 E
     args='{"command": ["sh", "p.sh"]}'
@@ -711,9 +712,33 @@ E
         "$T" dispatch --tuner exec --tuner-args "$args" --objectives "$one" \
             --dir one < /dev/null &&
         "$T" dispatch --tuner exec --tuner-args "$args" --objectives "$two" \
-            --dir two < /dev/null ||
+            --dir two < /dev/null &&
+        "$T" dispatch --tuner random --assessor exec --assessor-args "$args" \
+            --assessor-objective b --objectives "$two" --dir three < /dev/null ||
         return 1
-    printf '%s\n' 'none none' "maximize $one" "none $two" | cmp - told
+    printf '%s\n' 'none none none' "maximize $one none" "none $two none" \
+        "none $two b" | cmp - told
+}
+
+# assessor.objective says which of several values a program judges; a report
+# may lack it.
+an_assessor_of_one_of_several() {
+    me='"sequence": 3, "type": "PERIODICAL", "value"'
+    cat > wire <<E
+run dispatch --tuner random --assessor exec --assessor-args {"command":["python3","$EXAMPLES/assessor.py"]} --objectives {"objectives":[{"name":"a","direction":"maximize"},{"name":"b","direction":"minimize"}]} --assessor-objective b
+> IN {"x": {"_type": "uniform", "_value": [0, 1]}}
+< ID
+> GE 3
+< TR *
+< TR *
+< TR *
+> ME {"parameter_id": 0, "trial_job_id": "A", $me: {"a": 1, "b": 5}}
+> ME {"parameter_id": 1, "trial_job_id": "B", $me: {"a": 0}}
+> ME {"parameter_id": 2, "trial_job_id": "C", $me: {"a": 9, "b": 6}}
+< KI "C"
+end 0
+E
+    "$TP_BUILD/tests/tools/wire" wire
 }
 
 # It is told all values, of a trial that was stopped, too.
@@ -751,6 +776,7 @@ E
 
 check programs_direction direction
 check programs_of_several_values several_values
+check programs_of_an_assessor_of_one_of_several an_assessor_of_one_of_several
 check programs_of_a_class_of_several_values a_class_of_several_values
 check programs_grid_through_a_program grid_through_a_program
 check programs_are_told_in_their_own_ids program_is_told_in_its_own_ids

@@ -121,6 +121,23 @@ E
 }
 check "named values are axes and columns" named
 
+# What is beyond a limit is never the best, whatever its value.
+limits() {
+    experiment 'maxTrialNumber: 5' 'direction: minimize' 'resultConstraints: [ms <= 5]' << 'E'
+n=$((1$TUNEPIPE_TRIAL_ID - 100000))
+tunepipe trial report --final default=$((n < 2 ? n : 9 - n)) ms=$((n < 2 ? 9 - n : 5))
+E
+    run 0 && "$T" report "$dir" > said || return 1
+    asked "$dir/report.html" tab=overview bestTrial \
+        'Array.from(T.id.keys()).sort(bestFirst)' \
+        '((line) => (paintHistory({axes() {}, dots() {}, px: (x) => x,
+            clampY: (y) => y, ctx: {beginPath() {}, stroke() {},
+            moveTo: (x, y) => line.push(y), lineTo: (x, y) => line.push(y)}}),
+            line))([])' || return
+    answers 4 '[4,3,2,1,0]' '[7,7,6,6,5,5]'
+}
+check "the best within the limits" limits
+
 # Of 24 results 4 are far off: the axes show the others.
 far() {
     experiment 'maxTrialNumber: 24' 'direction: maximize' << 'E'

@@ -51,7 +51,7 @@ TEST(asha_has_no_more_levels_than_there_is_room_for)
 
 /* Everything that a rung tells, found by looking at all entries. */
 static void
-check_rung(const struct rung *r)
+check_rung(struct rung *r)
 {
     size_t n = (size_t)(r->n / r->eta);
     double cut = NAN;
@@ -63,7 +63,7 @@ check_rung(const struct rung *r)
     for (uint32_t i = 0; i < r->n; i++) {
         size_t rank = asha_rung_rank(r, i);
 
-        CHECK_EQ(r->entries[i].is_top, rank <= n);
+        CHECK_EQ(asha_rung_is_top(r, i), rank <= n);
         if (rank == n)
             cut = r->entries[i].loss;
         if (rank <= n && r->entries[i].state == RUNG_WAITING &&
@@ -72,8 +72,12 @@ check_rung(const struct rung *r)
             best_waits = rank;
         }
     }
-    CHECK(isnan(asha_rung_cut(r)) ? n == 0 : asha_rung_cut(r) == cut);
+    CHECK_EQ(asha_rung_top(r), n);
+    if (r->n_costs == 0)
+        CHECK(isnan(asha_rung_cut(r)) ? n == 0 : asha_rung_cut(r) == cut);
     CHECK_EQ(asha_rung_next(r), next);
+    if (r->n_costs > 0 && next != RUNG_NONE)
+        CHECK(r->entries[next].loss == (double)best_waits - 1);
 }
 
 TEST(asha_rungs_know_their_top)
@@ -114,15 +118,28 @@ TEST(asha_takes_nan_for_the_worst_and_the_first_of_equals)
     asha_rung_fini(&r);
 }
 
-/* Of several costs the losses are the places in front_order()'s order. */
+/* The places are those in front_order()'s order, also of a rung that gets all
+ * entries at once. */
 static void
-check_places(const struct rung *r)
+check_places(struct rung *r)
 {
+    const struct fronts *f = &r->fronts;
     uint32_t order[150];
+    struct rung same;
 
-    CHECK_EQ(front_order(r->costs, r->violations, r->n, r->n_costs, order), 0);
-    for (size_t i = 0; i < r->n; i++)
-        CHECK(r->entries[order[i]].loss == (double)i);
+    asha_rung_init(&same, r->eta, r->least, r->n_costs);
+    for (uint32_t i = 0; i < r->n; i++)
+        asha_rung_append(&same, f->costs + i * f->n_costs, f->violations[i], i,
+                         i);
+    CHECK_EQ(asha_rung_sort(&same), 0);
+    CHECK_EQ(front_order(f->costs, f->violations, r->n, r->n_costs, order), 0);
+    for (size_t i = 0; i < r->n; i++) {
+        CHECK_EQ(asha_rung_rank(r, order[i]), i + 1);
+        CHECK_EQ(asha_rung_rank(&same, order[i]), i + 1);
+    }
+    asha_rung_add_several(&same, NULL, 0, r->n, 0);
+    CHECK_EQ(asha_rung_rank(&same, (uint32_t)r->n), r->n + 1);
+    asha_rung_fini(&same);
 }
 
 TEST(asha_rungs_of_several_costs_go_by_front_and_crowding)
@@ -132,13 +149,17 @@ TEST(asha_rungs_of_several_costs_go_by_front_and_crowding)
     for (uint64_t eta = 2; eta < 6; eta++) {
         struct rung r;
 
-        asha_rung_init(&r, eta, eta % 2, 2);
+        asha_rung_init(&r, eta, eta % 2, 2 + eta % 3);
         for (uint32_t i = 0; i < 150; i++) {
-            double costs[2] = {(double)draw(&seed, 20), (double)draw(&seed, 9)};
-            double violation = draw(&seed, 4) == 0 ? (double)draw(&seed, 3) : 0;
+            double costs[4], violation;
 
+            for (size_t k = 0; k < 4; k++)
+                costs[k] = (double)draw(&seed, 9 + 5 * k);
+            violation = draw(&seed, 4) == 0 ? (double)draw(&seed, 3) : 0;
             if (draw(&seed, 9) == 0)
                 costs[1] = NAN;
+            if (draw(&seed, 9) == 0)
+                costs[0] = draw(&seed, 2) ? INFINITY : -INFINITY;
             CHECK_EQ(asha_rung_add_several(&r, i % 40 == 7 ? NULL : costs,
                                            violation, i, i),
                      i);
@@ -152,6 +173,32 @@ TEST(asha_rungs_of_several_costs_go_by_front_and_crowding)
         }
         asha_rung_fini(&r);
     }
+}
+
+/* All are on one front, which would take minutes if each one sorted all. */
+TEST(asha_rungs_of_many_results_of_several_costs_do_not_take_long)
+{
+    enum { N = 5000 };
+    static uint32_t order[N];
+    struct fronts *f;
+    uint64_t seed = 7;
+    struct rung r;
+
+    asha_rung_init(&r, 3, 0, 3);
+    f = &r.fronts;
+    for (uint32_t i = 0; i < N; i++) {
+        double a = (double)draw(&seed, 100), b = (double)draw(&seed, 100);
+        double costs[] = {a, b, 200 - a - b};
+
+        CHECK_EQ(asha_rung_add_several(&r, costs, 0, i, i), i);
+        asha_rung_wait(&r, i);
+        if (asha_rung_next(&r) != RUNG_NONE)
+            asha_rung_promote(&r);
+    }
+    CHECK_EQ(front_order(f->costs, f->violations, N, 3, order), 0);
+    for (size_t i = 0; i < N; i += 100)
+        CHECK_EQ(asha_rung_rank(&r, order[i]), i + 1);
+    asha_rung_fini(&r);
 }
 
 /* One worker, nine configurations whose order is the same at every level, the

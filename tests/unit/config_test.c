@@ -565,6 +565,44 @@ TEST(config_reads_objectives)
     done(x);
 }
 
+TEST(config_notes_a_reference_without_effect)
+{
+    struct experiment *x = read_text(
+        "searchSpace: {}\ntrialCommand: x\n"
+        "objectives:\n"
+        "- {name: accuracy, direction: maximize}\n"
+        "- {name: ms, direction: minimize, reference: 100}\n" GOOD_END,
+        EXPERIMENT_RUN);
+
+    CHECK_STR(buf_text(&problems.lines), "");
+    CHECK(x != NULL);
+    CHECK_STR(buf_text(&notes.lines),
+              "e.yml:5: objectives[1].reference: has no effect: there is a "
+              "hypervolume only where each objective has one, and 'accuracy' "
+              "has none\n");
+    done(x);
+}
+
+TEST(config_notes_what_may_be_a_misspelt_objective)
+{
+    struct experiment *x =
+        read_text("searchSpace: {}\ntrialCommand: x\n"
+                  "objectives:\n"
+                  "- {name: accuracy, direction: maximize}\n"
+                  "- {name: latency_ms, direction: minimize}\n"
+                  "resultConstraints:\n"
+                  "- memory <= 8\n"
+                  "- latncy_ms <= 20\n" GOOD_END,
+                  EXPERIMENT_RUN);
+
+    CHECK_STR(buf_text(&problems.lines), "");
+    CHECK(x != NULL);
+    CHECK_STR(buf_text(&notes.lines),
+              "e.yml:8: resultConstraints[1]: 'latncy_ms' is no objective: "
+              "each result has to have it, too (did you mean 'latency_ms'?)\n");
+    done(x);
+}
+
 TEST(config_limits_what_comes_beside_the_one_result)
 {
     struct experiment *x =

@@ -4,6 +4,7 @@
 #include "manager/goals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SECOND ((int64_t)1000000000)
@@ -129,6 +130,37 @@ TEST(manager_finish_by_the_hypervolume_of_several_values)
     CHECK(!is_over(&g, 0));
     end_with(&g, "00004", 6, 6);
     CHECK(is_over(&g, 0));
+    goals_fini(&f);
+    goals_fini(&g);
+    objectives_free(of);
+}
+
+/* Of eight objectives and a large front it is worked out for a stopValue alone,
+ * and otherwise when the front is small again. */
+TEST(manager_finish_measures_a_large_front_where_a_goal_needs_it)
+{
+    struct objectives *of;
+    struct goals f = {.has_stop_value = true, .stop_value = INFINITY};
+    struct goals g = {0};
+    char text[1000] = "{\"objectives\": [";
+
+    for (int i = 0; i < 8; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "%s{\"name\": \"%c\", \"direction\": \"minimize\", "
+                 "\"reference\": 256}",
+                 i > 0 ? ", " : "", 'a' + i);
+    strcat(text, "]}");
+    f.of = g.of = of = objectives_read(text, NULL);
+    for (int i = 0; i <= 200; i++) {
+        end_with(&f, "00000", i, 200 - i);
+        CHECK(!isnan(g.hypervolume));
+        end_with(&g, "00000", i, 200 - i);
+    }
+    CHECK(isnan(g.hypervolume));
+    end_with(&f, "00001", 0, 0);
+    end_with(&g, "00001", 0, 0);
+    CHECK(f.hypervolume == pow(256, 8));
+    CHECK(g.hypervolume == pow(256, 8));
     goals_fini(&f);
     goals_fini(&g);
     objectives_free(of);

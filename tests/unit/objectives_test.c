@@ -300,6 +300,11 @@ TEST(objectives_take_says_what_is_missing)
     CHECK_STR(take(o, "{\"accuracy\": 1, \"ms\": null}", &v, &err),
               "value 'ms' is 'null', expected a number");
     objectives_free(o);
+    o = read_good("{" BOTH ", \"resultConstraints\": [\"acuracy >= 0.5\"]}");
+    CHECK_STR(take(o, "{\"accuracy\": 1, \"ms\": 30}", &v, &err),
+              "no value 'acuracy', reported is 'accuracy' and 'ms' (did you "
+              "mean 'accuracy'?)");
+    objectives_free(o);
 }
 
 TEST(objectives_take_a_bare_number_as_default)

@@ -508,7 +508,7 @@ record(struct asha *a, struct asha_config *c, uint64_t id, const double *x,
         .rung = c->rung,
         .is_recorded = true,
         .entry = entry,
-        .cut = r->n_costs == 0 ? asha_rung_cut(r) : (double)NAN,
+        .cut = asha_rung_cut(r),
     };
     return 0;
 }
@@ -532,15 +532,14 @@ report_stopping(struct asha *a, struct asha_config *c, uint64_t id,
                 const double *x, uint64_t used, double loss,
                 struct asha_judgement *out)
 {
-    const struct asha_bracket *b = &a->brackets[c->bracket];
+    struct asha_bracket *b = &a->brackets[c->bracket];
 
     while (!c->is_stopped && c->rung < b->n_rungs &&
            used >= asha_level(a, c->bracket, c->rung)) {
-        const struct rung *r = &b->rungs[c->rung];
-
         if (record(a, c, id, x, loss, out) != 0)
             return -1;
-        c->is_stopped = !asha_is_last(a, c) && !r->entries[c->entry].is_top;
+        c->is_stopped = !asha_is_last(a, c) &&
+                        !asha_rung_is_top(&b->rungs[c->rung], c->entry);
         c->entry = RUNG_NONE;
         c->rung++;
     }
@@ -635,8 +634,8 @@ save_rung(const struct rung *r, const struct tp_sink *sink)
         if (r->n_costs == 0) {
             tp_put_f64(sink, e->loss);
         } else {
-            tp_put_f64(sink, r->violations[i]);
-            tp_put_f64s(sink, r->costs + i * r->n_costs, r->n_costs);
+            tp_put_f64(sink, r->fronts.violations[i]);
+            tp_put_f64s(sink, r->fronts.costs + i * r->n_costs, r->n_costs);
         }
         tp_put_u64(sink, e->id);
         tp_put_u64(sink, e->config);

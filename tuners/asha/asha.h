@@ -165,7 +165,7 @@ uint64_t asha_first(const struct asha *a, uint64_t id);
 /* A trial from whose checkpoint nobody goes on any more; false: no other. */
 bool asha_released(struct asha *a, uint64_t *id);
 
-static inline const struct rung *
+static inline struct rung *
 asha_rung(const struct asha *a, size_t bracket, size_t rung)
 {
     return &a->brackets[bracket].rungs[rung];

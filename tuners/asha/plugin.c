@@ -212,14 +212,15 @@ explain_ask(const struct shell *self, const struct asha_suggestion *s, int rc)
                    "of %zu, and in the top %zu",
                    s->bracket + 1, a->options.brackets,
                    (unsigned long long)s->from, s->loss + 1, below->n, s->rung,
-                   n_rungs, below->top.n);
+                   n_rungs, asha_rung_top(below));
     else
         tp_explain(
             host,
             "bracket %zu of %zu: suggestion %llu, with %.9g, was the best "
             "that waited in rung %zu of %zu, and in the top %zu of %zu",
             s->bracket + 1, a->options.brackets, (unsigned long long)s->from,
-            as_loss(self, s->loss), s->rung, n_rungs, below->top.n, below->n);
+            as_loss(self, s->loss), s->rung, n_rungs, asha_rung_top(below),
+            below->n);
     tp_explain(host, "it goes on to rung %zu: to budget %llu", s->rung + 1,
                (unsigned long long)s->budget);
 }
@@ -229,7 +230,7 @@ explain_entry(const struct shell *self, const struct asha_judgement *j)
 {
     const struct tp_host *host = self->host;
     const struct asha *a = self->asha;
-    const struct rung *r = asha_rung(a, j->bracket, j->rung);
+    struct rung *r = asha_rung(a, j->bracket, j->rung);
 
     if (!j->is_recorded || !tp_explains(host))
         return;
@@ -240,14 +241,15 @@ explain_entry(const struct shell *self, const struct asha_judgement *j)
                a->brackets[j->bracket].n_rungs,
                (unsigned long long)asha_level(a, j->bracket, j->rung),
                asha_rung_rank(r, j->entry), r->n);
-    if (r->top.n > 0 && self->objectives != NULL)
+    if (asha_rung_top(r) > 0 && self->objectives != NULL)
         tp_explain(host,
                    "the best %zu by front and crowding are its top (1/%llu)",
-                   r->top.n, (unsigned long long)r->eta);
-    else if (r->top.n > 0)
+                   asha_rung_top(r), (unsigned long long)r->eta);
+    else if (asha_rung_top(r) > 0)
         tp_explain(host,
                    "the best %zu are its top (1/%llu); the cut is at %.9g",
-                   r->top.n, (unsigned long long)r->eta, as_loss(self, j->cut));
+                   asha_rung_top(r), (unsigned long long)r->eta,
+                   as_loss(self, j->cut));
     else
         tp_explain(host, "it has no top yet: that takes %llu results",
                    (unsigned long long)r->eta);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "asha/rung.h"
 
-#include "front.h"
 #include "grow.h"
 
 #include <math.h>
@@ -53,6 +52,7 @@ void
 asha_rung_init(struct rung *r, uint64_t eta, size_t least, size_t n_costs)
 {
     *r = (struct rung){.eta = eta, .least = least, .n_costs = n_costs};
+    fronts_init(&r->fronts, n_costs);
 }
 
 void
@@ -62,8 +62,7 @@ asha_rung_fini(struct rung *r)
     free(r->top.at);
     free(r->rest.at);
     free(r->wait.at);
-    free(r->costs);
-    free(r->violations);
+    fronts_fini(&r->fronts);
     asha_rung_init(r, r->eta, r->least, r->n_costs);
 }
 
@@ -74,12 +73,11 @@ grow(struct rung *r)
 
     if (room >= RUNG_NONE ||
         grow_to(&r->entries, room, sizeof *r->entries) != 0 ||
-        grow_to(&r->top.at, room, sizeof *r->top.at) != 0 ||
-        grow_to(&r->rest.at, room, sizeof *r->rest.at) != 0 ||
-        grow_to(&r->wait.at, room, sizeof *r->wait.at) != 0 ||
-        (r->n_costs > 0 &&
-         (grow_to(&r->costs, room, r->n_costs * sizeof *r->costs) != 0 ||
-          grow_to(&r->violations, room, sizeof *r->violations) != 0)))
+        (r->n_costs > 0
+             ? fronts_reserve(&r->fronts, room) != 0
+             : grow_to(&r->top.at, room, sizeof *r->top.at) != 0 ||
+                   grow_to(&r->rest.at, room, sizeof *r->rest.at) != 0 ||
+                   grow_to(&r->wait.at, room, sizeof *r->wait.at) != 0))
         return -1;
     r->room = room;
     return 0;
@@ -130,89 +128,105 @@ asha_rung_add(struct rung *r, double loss, uint64_t id, uint32_t config)
     return i;
 }
 
+/* Adds an entry whose costs go to fronts.h by this function. */
+static uint32_t
+add_row(struct rung *r, const double *costs, double violation, uint64_t id,
+        uint32_t config, void add(struct fronts *, const double *, double))
+{
+    if (r->n == r->room && grow(r) != 0)
+        return RUNG_NONE;
+    r->entries[r->n] =
+        (struct rung_entry){.id = id, .config = config, .state = RUNG_RECORDED};
+    add(&r->fronts, costs,
+        costs == NULL || isnan(violation) ? (double)INFINITY : violation);
+    r->knows_next = false;
+    return (uint32_t)r->n++;
+}
+
 uint32_t
 asha_rung_append(struct rung *r, const double *costs, double violation,
                  uint64_t id, uint32_t config)
 {
-    uint32_t i = (uint32_t)r->n;
-
-    if (r->n == r->room && grow(r) != 0)
-        return RUNG_NONE;
-    r->entries[i] =
-        (struct rung_entry){.id = id, .config = config, .state = RUNG_RECORDED};
-    for (size_t k = 0; k < r->n_costs; k++)
-        r->costs[i * r->n_costs + k] = costs == NULL ? (double)NAN : costs[k];
-    r->violations[i] =
-        costs == NULL || isnan(violation) ? (double)INFINITY : violation;
-    r->n++;
-    return i;
-}
-
-/* All heaps anew: the places of all may have changed. */
-static void
-fill_heaps(struct rung *r)
-{
-    size_t top = top_size(r);
-
-    r->top.n = r->rest.n = r->wait.n = 0;
-    for (uint32_t i = 0; i < r->n; i++) {
-        struct rung_entry *e = &r->entries[i];
-
-        e->is_top = e->loss < (double)top;
-        push(r, e->is_top ? &r->top : &r->rest, i, e->is_top);
-        if (e->state == RUNG_WAITING)
-            push(r, &r->wait, i, false);
-    }
+    return add_row(r, costs, violation, id, config, fronts_append);
 }
 
 int
 asha_rung_sort(struct rung *r)
 {
-    uint32_t *order = calloc(r->n + 1, sizeof *order);
-    int rc = order == NULL ? -1
-                           : front_order(r->costs, r->violations, r->n,
-                                         r->n_costs, order);
-
-    for (size_t i = 0; rc == 0 && i < r->n; i++)
-        r->entries[order[i]].loss = (double)i;
-    if (rc == 0)
-        fill_heaps(r);
-    free(order);
-    return rc;
+    return fronts_sort(&r->fronts);
 }
 
 uint32_t
 asha_rung_add_several(struct rung *r, const double *costs, double violation,
                       uint64_t id, uint32_t config)
 {
-    uint32_t i = asha_rung_append(r, costs, violation, id, config);
+    return add_row(r, costs, violation, id, config, fronts_add);
+}
 
-    if (i == RUNG_NONE || asha_rung_sort(r) == 0)
-        return i;
-    r->n--;
-    return RUNG_NONE;
+size_t
+asha_rung_top(const struct rung *r)
+{
+    return top_size(r) < r->n ? top_size(r) : r->n;
+}
+
+bool
+asha_rung_is_top(struct rung *r, uint32_t i)
+{
+    return r->n_costs == 0 ? r->entries[i].is_top
+                           : fronts_place(&r->fronts, i) < top_size(r);
 }
 
 void
 asha_rung_wait(struct rung *r, uint32_t i)
 {
     r->entries[i].state = RUNG_WAITING;
-    push(r, &r->wait, i, false);
+    r->knows_next = false;
+    if (r->n_costs == 0)
+        push(r, &r->wait, i, false);
+}
+
+/* The best that waits, of several costs, if it is in the top.  The first loop
+ * finds its front, so that the crowding of no other is worked out. */
+static uint32_t
+find_next(struct rung *r)
+{
+    const uint32_t *ranks = r->fronts.ranks;
+    uint32_t front = RUNG_NONE, next = RUNG_NONE;
+
+    for (uint32_t i = 0; i < r->n; i++)
+        if (r->entries[i].state == RUNG_WAITING && ranks[i] < front)
+            front = ranks[i];
+    if (front == RUNG_NONE || fronts_before(&r->fronts, front) >= top_size(r))
+        return RUNG_NONE;
+    for (uint32_t i = 0; i < r->n; i++)
+        if (r->entries[i].state == RUNG_WAITING && ranks[i] == front &&
+            (next == RUNG_NONE || fronts_precedes(&r->fronts, i, next)))
+            next = i;
+    r->entries[next].loss = (double)fronts_place(&r->fronts, next);
+    return asha_rung_is_top(r, next) ? next : RUNG_NONE;
 }
 
 /* All that wait are in one order, of which the top is the beginning. */
 uint32_t
-asha_rung_next(const struct rung *r)
+asha_rung_next(struct rung *r)
 {
-    if (r->wait.n == 0 || !r->entries[r->wait.at[0]].is_top)
-        return RUNG_NONE;
-    return r->wait.at[0];
+    if (r->n_costs == 0)
+        return r->wait.n == 0 || !r->entries[r->wait.at[0]].is_top
+                   ? RUNG_NONE
+                   : r->wait.at[0];
+    if (!r->knows_next)
+        r->next = find_next(r);
+    r->knows_next = true;
+    return r->next;
 }
 
 void
 asha_rung_promote(struct rung *r)
 {
-    r->entries[pop(r, &r->wait, false)].state = RUNG_PROMOTED;
+    uint32_t i = r->n_costs == 0 ? pop(r, &r->wait, false) : asha_rung_next(r);
+
+    r->entries[i].state = RUNG_PROMOTED;
+    r->knows_next = false;
 }
 
 void
@@ -224,10 +238,10 @@ asha_rung_close(struct rung *r)
 
         if (e->state != RUNG_WAITING)
             continue;
-        if (e->is_top)
-            push(r, &r->wait, i, false);
-        else
+        if (!asha_rung_is_top(r, i))
             e->state = RUNG_LEFT;
+        else if (r->n_costs == 0)
+            push(r, &r->wait, i, false);
     }
 }
 
@@ -238,10 +252,12 @@ asha_rung_cut(const struct rung *r)
 }
 
 size_t
-asha_rung_rank(const struct rung *r, uint32_t i)
+asha_rung_rank(struct rung *r, uint32_t i)
 {
     size_t rank = 1;
 
+    if (r->n_costs > 0)
+        return fronts_place(&r->fronts, i) + 1;
     for (uint32_t j = 0; j < r->n; j++)
         rank += j != i && is_above(r, j, i, false);
     return rank;

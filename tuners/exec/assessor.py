@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """An assessor as a program: stops what is worse than the median at its step,
-by the first objective where there are several.
+of several objectives by assessor.objective, else by the first.
 assessor: {name: exec, classArgs: {command: [python3, assessor.py]}}
 PROTOCOL.md, "Programs", says what comes and what is expected."""
-import json, os, statistics, sys
+import json, math, os, statistics, sys
 
 START = 3  # reports of a trial before it may be stopped
 one = {"name": "default", "direction": os.environ.get("TUNEPIPE_DIRECTION")}
-several = json.loads(os.environ.get("TUNEPIPE_OBJECTIVES", "{}"))
-first = several.get("objectives", [one])[0]
-sign = -1 if first["direction"] == "minimize" else 1
+several = json.loads(os.environ.get("TUNEPIPE_OBJECTIVES_JSON", "{}"))
+objectives = several.get("objectives", [one])
+name = os.environ.get("TUNEPIPE_ASSESSOR_OBJECTIVE", objectives[0]["name"])
+if name == "rank":
+    sys.exit("assessor.py judges one objective, expected its name, not rank")
+judged = next(one for one in objectives if one["name"] == name)
+sign = -1 if judged["direction"] == "minimize" else 1
 steps = {}  # step -> the values that trials had there
 
 def receive():
@@ -26,10 +30,12 @@ for code, payload in iter(receive, (b"TE", b"")):
         continue  # EN: the trial has ended
     metric = json.loads(payload)
     value = json.loads(metric["value"])  # JSON inside JSON
-    value = sign * (value[first["name"]] if isinstance(value, dict) else value)
+    value = value.get(name, math.nan) if isinstance(value, dict) else value
     others = steps.setdefault(metric["sequence"], [])
-    stop = metric["sequence"] >= START and value < statistics.median(others or [value])
-    others.append(value)
+    stop = (metric["sequence"] >= START and bool(others)
+            and sign * value < statistics.median(others))
+    if not math.isnan(value):  # a report may lack some of several values
+        others.append(sign * value)
     if metric.get("sync"):  # the trial waits for an answer
         answer = {key: metric[key] for key in ("trial_job_id", "sequence")}
         send(b"AK", {**answer, "decision": "stop" if stop else "go"})

@@ -540,7 +540,7 @@ class _Session:
 
 
 def _objectives():
-    return json.loads(os.environ.get("TUNEPIPE_OBJECTIVES", "null"))
+    return json.loads(os.environ.get("TUNEPIPE_OBJECTIVES_JSON", "null"))
 
 
 def _only_name():

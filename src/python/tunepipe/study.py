@@ -534,7 +534,8 @@ class Study:
 
     @property
     def hypervolume(self) -> Optional[float]:
-        """What the front dominates, up to the references; None without them."""
+        """What the front dominates, up to the references; None without them,
+        and of a front of too many trials (tunepipe-experiment(5))."""
         volume = self._status().get("hypervolume")
         return None if volume is None else float(volume)
 

@@ -160,13 +160,17 @@ const result = Float64Array.from(T.id, (_, i) =>
     counts(i) ? value[i] : latest[i],
 );
 const better = (a, b) => (minimize ? a < b : a > b);
-const byResult = (a, b) => {
+const byNumber = (a, b) => {
     const x = result[a],
         y = result[b];
     if (Number.isNaN(x) || Number.isNaN(y))
         return Number.isNaN(x) - Number.isNaN(y) || a - b;
     return (minimize ? x - y : y - x) || a - b;
 };
+/* How far each is beyond the limits on results, where it is known. */
+const violation = column(data.objectives?.violation || []);
+const byResult = (a, b) =>
+    (violation[a] || 0) - (violation[b] || 0) || byNumber(a, b);
 const bestTrial = data.best === null ? -1 : data.best.trial;
 
 const children = Array.from(T.id, () => []);

@@ -139,6 +139,7 @@ function paintHistory(c) {
         }
         if (
             counts(i) &&
+            withinLimits(i) &&
             !Number.isNaN(value[i]) &&
             (Number.isNaN(best) || better(value[i], best))
         ) {
@@ -196,7 +197,7 @@ function history_() {
             tools.node,
         ),
         legend([
-            ["best", "best so far"],
+            ["best", "best so far" + (O?.violation ? ", within limits" : "")],
             ...statusLegend(),
             ["soft", "hollow: latest value, no result", true],
         ]),
@@ -231,7 +232,7 @@ function distributionGroups() {
         trials: T.id
             .map((_, i) => i)
             .filter((i) => judged(i) && (b === null || budget[i] === b))
-            .sort(byResult),
+            .sort(byNumber),
     }));
 }
 

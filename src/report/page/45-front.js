@@ -21,7 +21,7 @@ const resultTitle = (otherwise) =>
     O && O.items[0].name !== "default" ? O.items[0].name : otherwise;
 const several = O !== null && O.items.length > 1;
 const onFront = new Set(O ? O.front : []);
-const withinLimits = (i) => !O || !O.violation || O.violation[i] === 0;
+const withinLimits = (i) => !O || !O.violation || violation[i] === 0;
 
 /* Which two values are drawn: what was chosen, else the first two. */
 function frontAxes() {
@@ -119,7 +119,8 @@ function stairs(c, front, xs, ys, x) {
 
 function paintGrowth(c) {
     const last = Math.max(2, O.results),
-        top = most(O.growth.map((g) => g[1]));
+        growth = O.growth.filter((g) => g[1] !== null),
+        top = most(growth.map((g) => g[1]));
     c.axes(
         countScale(1, last),
         scale(0, top > 0 ? 1.05 * top : 1, false),
@@ -130,7 +131,7 @@ function paintGrowth(c) {
     c.ctx.lineWidth = 2;
     c.ctx.beginPath();
     let before = 0;
-    O.growth.forEach(([k, v], i) => {
+    growth.forEach(([k, v], i) => {
         if (i > 0) c.ctx.lineTo(c.px(k), c.py(before));
         c.ctx[i > 0 ? "lineTo" : "moveTo"](c.px(k), c.py(v));
         c.hits.push([
@@ -141,7 +142,8 @@ function paintGrowth(c) {
         ]);
         before = v;
     });
-    c.ctx.lineTo(c.px(last), c.py(before));
+    if (growth.length === O.growth.length)
+        c.ctx.lineTo(c.px(last), c.py(before));
     c.ctx.stroke();
 }
 
@@ -189,7 +191,7 @@ function volumeNote() {
     const [k, v] = O.growth[O.growth.length - 1];
     return (
         "hypervolume " +
-        format(v) +
+        (v === null ? "not computed of so many" : format(v)) +
         ", grew last " +
         plural(O.results - k, "result") +
         " ago"
