@@ -126,7 +126,8 @@ manager_is_gone(const struct dispatcher *d)
 }
 
 /* Tells the process that waits for the log's lock that it will be free: a stop
- * takes the grace at most, and what a busy disk takes for the last of the log. */
+ * takes the grace at most, and what a busy disk takes for the last of the log.
+ */
 static void
 promise_log(struct dispatcher *d)
 {
