@@ -270,6 +270,28 @@ EACH_RULE(takes_failures_stops_and_ends_late_and_early)
     study_close(&s);
 }
 
+/* Of those there is nothing to model, nor where all are far beyond limits. */
+EACH_RULE(samples_while_all_are_stopped)
+{
+    const double costs[] = {1, 2};
+    double x[X_MAX];
+    struct study s;
+
+    study_open(&s, FOUR, rule);
+    for (int i = 0; i < 15; i++) {
+        uint64_t id = study_ask(&s, x);
+
+        CHECK_EQ(s.several->gp->story.n_modelled, 0);
+        CHECK_EQ(several_tell(s.several, id, x, GP_STOPPED,
+                              i % 2 == 0 ? costs : NULL, 0),
+                 0);
+    }
+    for (int i = 0; i < 15; i++)
+        study_tell(&s, study_ask(&s, x), x, costs, 1e301);
+    CHECK(s.several->gp->story.n_modelled > 0);
+    study_close(&s);
+}
+
 EACH_RULE(keeps_away_from_what_is_out)
 {
     struct study s;

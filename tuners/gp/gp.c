@@ -370,7 +370,7 @@ value_of(const struct gp *g, size_t row, size_t k)
 }
 
 /* Values k as their process sees them.  A trial that was stopped is none of the
- * better half. -1: differences are beyond the doubles. */
+ * better half.  -1: none has ended, or differences are beyond the doubles. */
 static int
 scale(const struct gp *g, size_t k, double *sorted)
 {
@@ -385,6 +385,8 @@ scale(const struct gp *g, size_t k, double *sorted)
         if (p->class == GP_FINAL)
             sorted[n++] = value_of(g, m->rows[i], k);
     }
+    if (n == 0)
+        return -1;
     qsort(sorted, n, sizeof *sorted, compare_values);
     best = sorted[0];
     middle = sorted[n / 2];

@@ -385,7 +385,7 @@ lend_costs(struct several *p, const struct scale *scale)
         if (!is_final(p, i))
             at[i].value = 1;
         else if (!beyond.has_within)
-            at[i].value = part - 1;
+            at[i].value = part - 2;
         else
             at[i].value = is_beyond ? part : -1 / (1 + depth);
     }

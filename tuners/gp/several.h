@@ -13,8 +13,7 @@
 #include "gp/gp.h"
 
 #define SEVERAL_COSTS_MAX 8
-#define SEVERAL_GROWTH 64 /* gp_options.growth, as the weights always change \
-                           */
+#define SEVERAL_GROWTH 64 /* gp_options.growth: values keep changing */
 
 enum several_rule {
     SEVERAL_NONE, /* the one cost of a result is its value, without more ado */
@@ -22,8 +21,8 @@ enum several_rule {
     SEVERAL_VOLUME, /* gp_options.n_values costs, VOLUME_COSTS_MAX at most */
 };
 
-/* With rule NONE nothing but gp and weights[0] is used, else the value of each
- * result is 0 between two calls. */
+/* With rule NONE nothing but gp is used; else the value of each of its results
+ * is 0 between two calls. */
 struct several {
     struct gp *gp;
     enum several_rule rule;
@@ -56,7 +55,7 @@ int several_tell(struct several *p, uint64_t id, const double *x,
 int several_lost(struct several *p, uint64_t id, const double *x, bool counts,
                  enum gp_class class);
 
-/* The gain of each point under equal weights; as gp_score(). */
+/* The gain of each point, under equal weights; as gp_score(). */
 int several_score(struct several *p, const double *const *points, size_t n,
                   double *out);
 
