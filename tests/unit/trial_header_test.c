@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+NOT_WITH_CLANG;
+
 static void
 enter(const char *parameters)
 {
