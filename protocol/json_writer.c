@@ -33,6 +33,18 @@ code_point(const char *p, size_t len)
     return c;
 }
 
+/* Four digits, without printf: a text may have millions of them. */
+static void
+write_unit(struct buf *out, unsigned unit)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[] = "\\u0000";
+
+    for (int i = 5; i > 1; i--, unit >>= 4)
+        text[i] = digits[unit & 15];
+    buf_add(out, text, 6);
+}
+
 static void
 write_escape(struct buf *out, unsigned c)
 {
@@ -44,10 +56,10 @@ write_escape(struct buf *out, unsigned c)
         buf_add_char(out, letters[p - raw]);
     } else if (c >= 0x10000) {
         c -= 0x10000;
-        buf_printf(out, "\\u%04x\\u%04x", 0xd800 + (c >> 10),
-                   0xdc00 + (c & 0x3ff));
+        write_unit(out, 0xd800 + (c >> 10));
+        write_unit(out, 0xdc00 + (c & 0x3ff));
     } else {
-        buf_printf(out, "\\u%04x", c);
+        write_unit(out, c);
     }
 }
 

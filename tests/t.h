@@ -6,8 +6,9 @@
  *     TEST(queue_pops_in_order) { CHECK(queue_pop(q) == first); }
  *
  * The environment variable TP_BUILD names the build folder, TP_SOURCE the top
- * of the source tree; TP_PATIENCE is another alarm; TP_MARKED=0 leaves out the
- * cases of files that are marked NOT_UNDER_TSAN. */
+ * of the source tree; TP_PATIENCE is another alarm; TP_BUILT names how it was
+ * built, as V of the Makefile does, and leaves out the cases of files that are
+ * marked for not being run there. */
 #ifndef TESTS_T_H
 #define TESTS_T_H
 
@@ -17,10 +18,18 @@
     void test_##name(void); \
     void test_##name(void)
 
-/* Once in a file: no case of it runs under the thread sanitizer, because one
- * thread alone does what it tests, or cases of another file do it there. */
-#define NOT_UNDER_TSAN \
-    static const char t_not_under_tsan __attribute__((used)) = 0
+/* Marks, each of them once in a file: no case of it runs in that build.
+ *
+ * Under the thread sanitizer, because one thread alone does what it tests, or
+ * cases of another file do it there. */
+#define NOT_UNDER_TSAN static const char t_not_in_tsan __attribute__((used)) = 0
+/* With clang, because another compiler changes nothing of what it tests, such
+ * as the system's calls, or cases of another file find that. */
+#define NOT_WITH_CLANG \
+    static const char t_not_in_clang __attribute__((used)) = 0
+/* Without a sanitizer, because a script does the same there. */
+#define NOT_IN_RELEASE \
+    static const char t_not_in_release __attribute__((used)) = 0
 
 #define CHECK(cond) t_check((cond), #cond, __FILE__, __LINE__)
 /* Integers (as long long) and strings, showing both sides on failure. */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Short runs of what make bench-fidelity does.
+# not under asan
 # not under tsan
 . "$(dirname "$0")/lib.sh"
 bench() { # STATUS; settings are in the environment

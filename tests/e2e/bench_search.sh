@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Short runs of what make bench-quality and make bench-ask do.
+# not under tsan
+# not under asan
 . "$(dirname "$0")/lib.sh"
 bench() { # STATUS quality|ask; settings are in the environment
     want=$1

@@ -5,6 +5,7 @@
 # them.  A tenth of what they once left is allowed.  scripts/soak does the same
 # with a million.
 # not under tsan
+# takes long
 . "$(dirname "$0")/lib.sh"
 export TUNEPIPE_PROGRAM="$T"
 TRIALS=20000

@@ -4,6 +4,7 @@
 # installed is skipped.
 #
 # Needs TP_BUILD and TP_SOURCE.
+# not under asan
 # not under tsan
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"

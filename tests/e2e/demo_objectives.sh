@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What `make demo-objectives` shows: a front of accuracy and size, and its page.
+# not under asan
 # not under tsan
 . "$TP_SOURCE/tests/e2e/lib.sh"
 

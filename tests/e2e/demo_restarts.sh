@@ -3,6 +3,7 @@
 # The demo in two phases with checkpoints and synchronous reports, killed with
 # -9 with all its trials, again and again, and resumed: each trial that ends
 # well has the result that it has undisturbed.
+# not under tsan
 . "$(dirname "$0")/lib.sh"
 
 put() {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What `make demo-study` shows: a program that is killed with -9 goes on, no
 # trial is lost or told twice, the end is good, and the log replays.
+# not under asan
 # not under tsan
 . "$TP_SOURCE/tests/e2e/lib.sh"
 command -v python3 > /dev/null || {

@@ -5,6 +5,8 @@
 # pkg-config says, list it, run three trials with it.
 #
 # Needs TP_BUILD and TP_SOURCE; prints "ok NAME" or "FAILED NAME" a line.
+# not under tsan
+# not under asan
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 : "${TP_SOURCE:?is not set: run the tests with make check}"

@@ -4,6 +4,7 @@
 # (tests/tools/farfs.c): without locks, shared mappings and more; of which two
 # clients see each other's changes late; with the log on a disk of the machine.
 # not under tsan
+# takes long
 if [ -z "${FAR_FOLDERS:-}" ]; then
     : "${TP_BUILD:?is not set: run the tests with make check}"
     FAR_FOLDERS=$TP_BUILD/tests/tools/farfs

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Lock step through kill -9: the same table as without.  KILL_ROUNDS=N: so many
 # experiments that are killed at any moment, from seed KILL_SEED on.
+# takes long
 . "$(dirname "$0")/lib.sh"
 
 # KILLS_MORE: every place instead of some.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # tunepipe log and tunepipe replay on the recorded logs of tests/data.
+# not under tsan
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 : "${TP_SOURCE:?is not set: run the tests with make check}"

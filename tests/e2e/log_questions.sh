@@ -5,6 +5,7 @@
 # tunepipe explain.
 #
 # Needs TP_BUILD and TP_SOURCE.
+# not under tsan
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 : "${TP_SOURCE:?is not set: run the tests with make check}"

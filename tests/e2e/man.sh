@@ -5,6 +5,7 @@
 # run.  A failure names the page and the line that it lacks.
 #
 # Needs TP_BUILD and TP_SOURCE.
+# not under asan
 # not under tsan
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # tunepipe -m nni before a manager of NNI 2.8 to 3.0: a process that keeps the
 # connection and one that dispatches, and how either ends.
+# takes long
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 : "${TP_SOURCE:?is not set: run the tests with make check}"

@@ -3,6 +3,7 @@
 # Managers that go away, and signals that come, at many points of a session:
 # see tests/tools/peer.c.  (flood.sh has those that never read, that send a
 # million commands, or one byte at a time.)
+# takes long
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 folder=$(mktemp -d) || exit 1

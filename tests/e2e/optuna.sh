@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# not under asan
 # not under tsan
+# takes long
 # tunepipe.optuna beside the Optuna of this machine; and, where it has them (5
 # and later), beside Optuna's own tests for samplers.  TUNEPIPE_TEST_OPTUNA: the
 # folder of another Optuna.

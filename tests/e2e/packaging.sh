@@ -4,6 +4,7 @@
 # files of debian/ that name what there is.  `make check-deb` builds and installs.
 #
 # Needs TP_BUILD and TP_SOURCE.
+# not under asan
 # not under tsan
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"

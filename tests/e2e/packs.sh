@@ -5,6 +5,7 @@
 # it, and the power is lost then; folders that a trial has made a mess of.
 # KILL_EVERY=1: at all moments (make torture).
 # not under tsan
+# takes long
 . "$(dirname "$0")/lib.sh"
 
 packs() { ls "$dir"/trials/*.tar.gz 2> /dev/null; }

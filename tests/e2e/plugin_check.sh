@@ -11,8 +11,8 @@ set -u
 
 # CPU time is shown and never asked for here: `latency` may be a warning, and a
 # busy machine may take its time.  The filter error fails as often as its
-# argument says; bohb and smac, whose 10,000 results are given up after 20 s of
-# CPU time, are hurried.
+# argument says; bohb, gp, parego and smac, whose 10,000 results are given up
+# after 20 s of CPU time, are hurried.
 own_plugins() {
     case $TP_BUILD in
     */tsan | */asan) echo "the unit tests do it under a sanitizer"; return 77 ;;
@@ -23,7 +23,8 @@ own_plugins() {
         *) set -- ;;
         esac
         case $so in
-        */bohb.so | */smac.so) hurried=$TP_BUILD/tests/preload/hurried.so ;;
+        */bohb.so | */gp.so | */parego.so | */smac.so)
+            hurried=$TP_BUILD/tests/preload/hurried.so ;;
         *) hurried= ;;
         esac
         LD_PRELOAD=$hurried "$T" plugin check "$so" --timeout 600 "$@" \

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # tunepipe replay LOG --assessor: what another one would have done.
+# not under tsan
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 : "${TP_SOURCE:?is not set: run the tests with make check}"

@@ -3,6 +3,7 @@
 # tunepipe replay LOG --tuner: what another tuner would have thought of the
 # recorded trials.  `scores` likes what is near the best result, by its first
 # parameter.
+# not under tsan
 set -u
 : "${TP_BUILD:?is not set: run the tests with make check}"
 : "${TP_SOURCE:?is not set: run the tests with make check}"

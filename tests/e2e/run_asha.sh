@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The tuner asha under the manager: real trials, real checkpoints.
 # not under tsan
+# with clang, too
 . "$(dirname "$0")/lib.sh"
 
 # asha ARGUMENTS LINE... < TRIAL: as `experiment`.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # TuneSearchCV of the Python package, on real data, with scikit-learn: its tests
 # are functions of tests/programs/sklearn_search.py.
+# not under asan
 # not under tsan
 . "$(dirname "$0")/lib.sh"
 case $TP_BUILD in */asan)

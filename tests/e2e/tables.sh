@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Each test that the tables of NNI.md and PROMISES.md name is there: the last
 # column, where its head is "Test".
+# not under tsan
+# not under asan
 tests=$TP_SOURCE/tests
 
 # What the last cells hold, one a line; \| is no end of a cell.

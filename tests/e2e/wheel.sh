@@ -4,6 +4,7 @@
 # its removal leaves; and the sdist.  It is made of this machine's libraries;
 # make check-wheel takes this file and the real one, as $TP_WHEEL, into older
 # and younger systems.
+# not under asan
 # not under tsan
 . "$(dirname "$0")/lib.sh"
 unset TUNEPIPE_PROGRAM PYTHONPATH VIRTUAL_ENV

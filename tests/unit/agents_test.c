@@ -11,6 +11,7 @@
 #include "trial/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,16 @@ TEST(agents_have_room_as_their_machine_has)
     pool_close(&p);
 }
 
+/* Until the clock lets it decide who goes. */
+static void
+go_on_in_time(struct pool *p)
+{
+    struct pollfd told = {.fd = p->agents.base.fd, .events = POLLIN};
+
+    while (!agents_go_on(&p->agents))
+        CHECK(poll(&told, 1, -1) > 0);
+}
+
 /* What is left for the next manager an agent keeps, however late it is heard.
  */
 TEST(agents_go_when_the_others_have_room_for_all)
@@ -419,14 +430,11 @@ TEST(agents_go_when_the_others_have_room_for_all)
     }
     run = start(&p, "one");
     p.agents.base.most = 2;
-    while (!agents_go_on(&p.agents))
-        continue; /* until it has looked at the clock, */
-    while (!agents_go_on(&p.agents))
-        continue; /* and with all that was said */
+    go_on_in_time(&p); /* until it has looked at the clock, */
+    go_on_in_time(&p); /* and with all that was said */
     CHECK_EQ(g[0]->leaving + g[1]->leaving, 0);
     p.agents.base.most = 1;
-    while (!agents_go_on(&p.agents))
-        continue;
+    go_on_in_time(&p);
     CHECK_EQ(g[0]->leaving + g[1]->leaving, 1);
     CHECK_EQ(g[0]->leaving ? g[0]->used : g[1]->used, 0);
     agents_stop(run, RUN_GIVE_UP);

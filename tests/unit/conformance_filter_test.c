@@ -14,6 +14,7 @@
 #include <string.h>
 
 NOT_UNDER_TSAN;
+NOT_WITH_CLANG;
 
 static void
 run_filter(const struct plugin *p, const struct spaces *s, int mood)

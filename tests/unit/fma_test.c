@@ -2,10 +2,13 @@
 #include "t.h"
 
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+NOT_UNDER_TSAN;
 
 /* glibc 2.33 and later know the second pair of names, earlier ones the
  * first; unknown names are passed over. */
@@ -70,17 +73,17 @@ TEST(numerics_bits_do_not_hang_on_fma)
 
 TEST(numerics_objects_import_nothing_from_libm)
 {
-    char out[1024];
+    char *command;
     glob_t objects;
 
     if (glob(t_build("src/numerics/*.o"), 0, NULL, &objects) != 0)
         SKIP("src/numerics is not built");
     CHECK(objects.gl_pathc >= 10);
-    for (size_t i = 0; i < objects.gl_pathc; i++)
-        CHECK_EQ(run(NULL, t_source("scripts/check-libm"), objects.gl_pathv[i],
-                     out, sizeof(out)),
-                 0);
     globfree(&objects);
+    CHECK(asprintf(&command, "'%s' '%s'/*.o", t_source("scripts/check-libm"),
+                   t_build("src/numerics")) > 0);
+    CHECK_EQ(system(command), 0);
+    free(command);
 }
 
 TEST(check_libm_names_file_and_symbol)

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 static const char two[] =
     "{\"objectives\": [{\"name\": \"a\", \"direction\": \"maximize\"},"
     " {\"name\": \"b\", \"direction\": \"minimize\"}],"

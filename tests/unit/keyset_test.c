@@ -3,6 +3,8 @@
 
 #include "keyset/keyset.h"
 
+NOT_UNDER_TSAN;
+
 TEST(keyset_knows_what_came_and_in_which_order)
 {
     struct keyset s = {0};

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 NOT_UNDER_TSAN;
+NOT_WITH_CLANG;
 
 #define COMMANDS 20
 #define TORN "12345678 < 21 "

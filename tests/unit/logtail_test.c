@@ -7,6 +7,7 @@
 #include "dispatcher_help.h"
 
 NOT_UNDER_TSAN;
+NOT_WITH_CLANG;
 
 #define RECORDS 120
 

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+NOT_UNDER_TSAN;
+
 static void
 check_space(const char *json)
 {

@@ -10,6 +10,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+NOT_UNDER_TSAN;
+NOT_WITH_CLANG;
+
 static void
 enter(const char *parameters)
 {

@@ -3,6 +3,8 @@
 
 #include "dispatcher_help.h"
 
+NOT_UNDER_TSAN;
+
 static void
 begin(struct drive *d, const char *tuner, const char *args, struct policy p)
 {

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+NOT_UNDER_TSAN;
+
 /* A is killed at its second report; C reports out of order; D is started
  * again, and ends well. */
 static void

@@ -29,8 +29,10 @@ process_init(struct process *p, size_t n_column, size_t *group, size_t n_group,
     p->room = room;
     p->x = calloc(room * n_column + 1, sizeof *p->x);
     p->y = calloc(2 * room, sizeof *p->y);
-    p->root = calloc(room * room, sizeof *p->root);
-    p->inverse = calloc(room * room, sizeof *p->inverse);
+    /* Of both only what was written is read: to clear them, megabytes each,
+     * would be most of what a new tuner costs. */
+    p->root = malloc(room * room * sizeof *p->root);
+    p->inverse = malloc(room * room * sizeof *p->inverse);
     p->theta = calloc(4 * n_theta + 2 * n_column, sizeof *p->theta);
     p->k = calloc((3 * room + n_column + 1) * NUM_LANES, sizeof *p->k);
     if (p->x == NULL || p->y == NULL || p->root == NULL || p->inverse == NULL ||
