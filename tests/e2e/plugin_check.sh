@@ -13,11 +13,11 @@ set -u
 # busy machine may take its time.  The filter error fails as often as its
 # argument says; bohb, gp, parego and smac, whose 10,000 results are given up
 # after 20 s of CPU time, are hurried.
-own_plugins() {
+own_plugins() { # NAMES
     case $TP_BUILD in
     */tsan | */asan) echo "the unit tests do it under a sanitizer"; return 77 ;;
     esac
-    for so in "$TP_BUILD"/plugins/*.so; do
+    for so in "$TP_BUILD"/plugins/$1.so; do
         case $so in
         */error.so) set -- --args '{"every": 1000000000}' ;;
         *) set -- ;;
@@ -38,6 +38,9 @@ own_plugins() {
             return 1
     done
 }
+
+own_to_f() { own_plugins '[a-f]*'; }
+own_from_g() { own_plugins '[g-z]*'; }
 
 # PLUGIN [HOW]|STATUS|LINE: a line begins so; HOW is the argument of that name.
 faults() {
@@ -209,8 +212,9 @@ usage_errors() {
     [ $? = 3 ] && has out './none.so: No such file'
 }
 
-check plugin_check_own_plugins own_plugins
-check plugin_check_each_fault each_fault
+beside plugin_check_own_plugins_to_f own_to_f
+beside plugin_check_own_plugins_from_g own_from_g
+beside plugin_check_each_fault each_fault
 check plugin_check_a_hang_is_found a_hang_is_found
 check plugin_check_arguments_can_be_given arguments_can_be_given
 check plugin_check_json_says_the_same json_says_the_same
