@@ -293,7 +293,7 @@ function scale(low, high, log) {
         part: (v) => (f(v) - a) / (b - a),
         ticks: (n) => (log ? logTicks : linearTicks)(low, high, n),
         label: (v) =>
-            log && v < 1e-3
+            (log && v < 1e-3) || Math.abs(v) >= 1e5
                 ? Number(v.toPrecision(3)).toExponential()
                 : format(v),
     };
