@@ -35,12 +35,12 @@ mount -t tmpfs -o size=8m,nr_inodes=500 none ../disk || exit 1
 T=$TP_BUILD/tunepipe
 trials=20 # whose results are more than a page
 
+# What has become free meanwhile, too, when it is called again.
 fill() {
-    head -c 9000000 /dev/zero > ../disk/fill
-    i=0
+    head -c 9000000 /dev/zero >> ../disk/fill
     while touch "../disk/$i.fill"; do i=$((i + 1)); done
-    : > full
-}
+} 2> /dev/null
+i=0
 
 experiment() {
     most=$((trials + 1))
@@ -62,11 +62,12 @@ E
     pid=$!
     alive() { kill -0 $pid 2> /dev/null || { cat out err && exit 1; }; }
     until [ "$(ls begun.* 2> /dev/null | wc -l)" = $trials ]; do alive; done
-    fill 2> /dev/null
-    until grep -q 'results are kept in memory until' err; do alive; done
+    fill
+    : > full
+    until grep -q 'results are kept in memory until' err; do alive && fill; done
     until [ $most = $trials ] ||
         grep -q 'cannot be started now: .*No space left on device' err
-    do alive; done
+    do alive && fill; done
     until [ "$(grep -c '^trial .* succeeded' out)" = $trials ]; do alive; done
     dir=$(echo ../disk/tunepipe-experiments/*)
     if [ $case = interrupted ]; then
