@@ -270,8 +270,8 @@ EACH_RULE(takes_failures_stops_and_ends_late_and_early)
     study_close(&s);
 }
 
-/* Of those there is nothing to model, nor where all are far beyond limits. */
-EACH_RULE(samples_while_all_are_stopped)
+/* What is far beyond limits can be modelled. */
+EACH_RULE(bears_that_all_are_stopped_or_beyond)
 {
     const double costs[] = {1, 2};
     double x[X_MAX];
@@ -281,7 +281,7 @@ EACH_RULE(samples_while_all_are_stopped)
     for (int i = 0; i < 15; i++) {
         uint64_t id = study_ask(&s, x);
 
-        CHECK_EQ(s.several->gp->story.n_modelled, 0);
+        CHECK(rule != SEVERAL_VOLUME || s.several->gp->story.n_modelled == 0);
         CHECK_EQ(several_tell(s.several, id, x, GP_STOPPED,
                               i % 2 == 0 ? costs : NULL, 0),
                  0);
@@ -290,6 +290,33 @@ EACH_RULE(samples_while_all_are_stopped)
         study_tell(&s, study_ask(&s, x), x, costs, 1e301);
     CHECK(s.several->gp->story.n_modelled > 0);
     study_close(&s);
+}
+
+/* All are equally good, or beyond by as much but the last one. */
+EACH_RULE(learns_from_the_newest_of_many)
+{
+    double x[X_MAX], costs[N_COSTS];
+    struct study s;
+
+    for (int limited = 0; limited < 2; limited++) {
+        const struct gp *gp;
+
+        study_open(&s, FOUR, rule);
+        gp = s.several->gp;
+        for (size_t i = 0; i < 450; i++) {
+            space_sample(s.space, 1, i, x);
+            costs[0] = x[0];
+            costs[1] = -x[0];
+            CHECK_EQ(several_tell(s.several, GP_NO_ID, x, GP_FINAL, costs,
+                                  limited == 1 && i < 449 ? 1 : 0),
+                     0);
+        }
+        study_ask(&s, x);
+        CHECK_EQ(gp->values[0].n_rows, 400);
+        CHECK_EQ(gp->values[0].rows[399], 449);
+        CHECK_EQ(gp->story.n_modelled, 400);
+        study_close(&s);
+    }
 }
 
 EACH_RULE(keeps_away_from_what_is_out)

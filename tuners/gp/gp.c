@@ -341,6 +341,7 @@ choose(const struct gp *g, size_t *rows, double *sorted)
 {
     const struct gp_points *r = &g->results;
     size_t n = 0, valued = r->n - g->n_failed, old;
+    size_t ties = 0; /* of several values many results are equally good */
     double bound = INFINITY;
 
     if (valued > ROWS_BEST + ROWS_NEW) {
@@ -350,14 +351,19 @@ choose(const struct gp *g, size_t *rows, double *sorted)
                 sorted[old++] = r->at[i].value;
         qsort(sorted, old, sizeof *sorted, compare_values);
         bound = sorted[ROWS_BEST - 1];
+        for (size_t i = 0; i < ROWS_BEST; i++)
+            ties += sorted[i] == bound;
     }
     old = 0;
     for (size_t i = 0; i < r->n && n < ROWS_BEST + ROWS_NEW; i++) {
         if (r->at[i].class == GP_FAILED)
             continue;
         old++;
-        if (valued - old < ROWS_NEW || r->at[i].value <= bound)
+        if (valued - old < ROWS_NEW || r->at[i].value < bound ||
+            (r->at[i].value <= bound && (g->n_values == 1 || ties > 0))) {
+            ties -= ties > 0 && r->at[i].value == bound;
             rows[n++] = i;
+        }
     }
     return n;
 }
@@ -370,7 +376,8 @@ value_of(const struct gp *g, size_t row, size_t k)
 }
 
 /* Values k as their process sees them.  A trial that was stopped is none of the
- * better half.  -1: none has ended, or differences are beyond the doubles. */
+ * better half.  -1: differences are beyond the doubles, or, of several values,
+ * no trial has ended but by being stopped. */
 static int
 scale(const struct gp *g, size_t k, double *sorted)
 {
@@ -385,12 +392,12 @@ scale(const struct gp *g, size_t k, double *sorted)
         if (p->class == GP_FINAL)
             sorted[n++] = value_of(g, m->rows[i], k);
     }
-    if (n == 0)
+    if (n == 0 && g->n_values > 1)
         return -1;
     qsort(sorted, n, sizeof *sorted, compare_values);
     best = sorted[0];
     middle = sorted[n / 2];
-    worst = sorted[n - 1];
+    worst = n > 0 ? sorted[n - 1] : 0;
     for (size_t i = 0; i < m->n_rows; i++) {
         const struct gp_point *p = &g->results.at[m->rows[i]];
         double v = value_of(g, m->rows[i], k);
@@ -820,7 +827,7 @@ note_starts(const struct gp *g, struct contest *k)
     }
 }
 
-/* The results that none dominates, as many as there are mutants. */
+/* The newest of the results that count as the front. */
 static size_t
 choose_front(const struct gp *g, size_t *parents)
 {
@@ -835,10 +842,10 @@ choose_front(const struct gp *g, size_t *parents)
             least = v;
             n = 0;
         }
-        if (v <= least && n < NEAR)
-            parents[n++] = m->rows[i];
+        if (v <= least)
+            parents[n++ % NEAR] = m->rows[i];
     }
-    return n;
+    return n < NEAR ? n : NEAR;
 }
 
 /* The results that are expected to be best. */

@@ -164,9 +164,11 @@ int
 several_lost(struct several *p, uint64_t id, const double *x, bool counts,
              enum gp_class class)
 {
+    if (p->rule == SEVERAL_NONE)
+        return gp_lost(p->gp, id, x, counts, class);
     if (make_room(p) != 0 || gp_lost(p->gp, id, x, counts, class) != 0)
         return -1;
-    if (p->rule != SEVERAL_NONE && p->gp->results.n > p->n)
+    if (p->gp->results.n > p->n)
         note(p, p->n, NULL, 0);
     return 0;
 }
@@ -224,7 +226,7 @@ find_scale(const struct several *p, struct scale *s)
 
         spread(p, p->front, p->n_front, k, &s->least[k], &s->width[k]);
         spread(p, NULL, p->n, k, &least, &all);
-        if (!(s->width[k] > narrow * all))
+        if (!(s->width[k] > (narrow > 0 ? narrow * all : 0)))
             s->width[k] = narrow > 0 ? narrow * all : all;
         if (!(s->width[k] > 0))
             s->width[k] = 1;
@@ -380,8 +382,11 @@ lend_costs(struct several *p, const struct scale *scale)
             continue;
         depth = depth_of(p, scale, out);
         more = (depth < 0 ? -depth : 0) + BEYOND * part;
-        for (size_t k = 0; k < p->n_costs && is_beyond; k++)
-            out[k] = beyond.has_within ? out[k] + more * scale->width[k] : part;
+        for (size_t k = 0; k < p->n_costs; k++)
+            if (!beyond.has_within)
+                out[k] = part;
+            else if (is_beyond)
+                out[k] += more * scale->width[k];
         if (!is_final(p, i))
             at[i].value = 1;
         else if (!beyond.has_within)
