@@ -172,13 +172,17 @@ E
 beside "parameters in quotes" quotes
 
 # Slurm here takes no arrays of more than four: fewer are submitted together.
+# One of those that are alone might have all trials before the others come up.
 arrays() {
     slurm '' 'trialConcurrency: 9' 'maxTrialNumber: 9' << 'E'
-echo "$SLURM_ARRAY_JOB_ID" > "$TUNEPIPE_TRIAL_DIR/array"
+echo "$SLURM_ARRAY_JOB_ID" >> "$HERE/arrays"
+until grep -q . "$HERE/arrays" || [ "$(wc -l < "$HERE/arrays")" = 9 ]; do
+    sleep 0.02
+done
 tunepipe trial report --final 1
 E
     run 0 && is_over && has err 'Invalid job array specification' || return 1
-    grep -q . "$dir"/trials/*/array || fail "no arrays at all"
+    grep -q . arrays || fail "no arrays at all"
 }
 beside "arrays" arrays
 
