@@ -357,13 +357,13 @@ E
 }
 in_jobs beside "a job that was put back unseen" unseen_requeue
 
-# The manager is killed while one trial runs and others are queued: its jobs go
-# on, and the next manager takes them up.
+# The manager is killed while one trial runs and others are queued, all of them:
+# its jobs go on, and the next manager takes them up.
 adopted() {
     slurm ', extra: [--exclusive]' 'trialConcurrency: 6' 'maxTrialNumber: 6' << 'E'
 echo x >> "$HERE/begun.$TUNEPIPE_TRIAL_ID"
 if mkdir "$HERE/killed" 2>&-; then
-    until squeue -h -t PENDING -o %o | grep "^$HERE/"; do sleep 0.02; done
+    until [ "$(squeue -h -r -o %o | grep -c "^$HERE/")" = 6 ]; do sleep 0.02; done
     kill -KILL "$(cat "$HERE/pid")"
 fi
 until [ -e "$HERE/go" ]; do sleep 0.05; done
