@@ -47,8 +47,8 @@ int fronts_reserve(struct fronts *f, size_t room);
 /* Adds a row, for which there is room.  Costs that are NULL are NaN. */
 void fronts_add(struct fronts *f, const double *costs, double violation);
 
-/* The same of many: each in its turn, then all are ordered.  -1: out of
- * memory. */
+/* fronts_append() adds one of many rows, for which there is room; once all are
+ * there, fronts_sort() orders them.  -1: out of memory. */
 void fronts_append(struct fronts *f, const double *costs, double violation);
 int fronts_sort(struct fronts *f);
 

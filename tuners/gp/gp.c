@@ -14,6 +14,9 @@
  * Trials that fail teach a second process, of labels, how likely others do:
  * least-squares classification, Rasmussen and Williams, section 6.5.
  *
+ * Of several values each has a process, all with the same rows, and the gain is
+ * that of volume.h.
+ *
  * An ask is a contest: points drawn from the priors and mutants of the best
  * results are screened; the best of them climb, side by side, along the slope
  * of the gain; with choices or rounded parameters, mutants of the best one
