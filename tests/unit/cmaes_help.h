@@ -4,6 +4,7 @@
 #define TESTS_CMAES_HELP_H
 
 #include "cmaes/cmaes.h"
+#include "cmaes/space.h"
 
 #include "numerics/random.h"
 #include "space/space.h"
@@ -38,27 +39,6 @@ hunt_key(void *ctx, const double *x, uint64_t *key)
     return 0;
 }
 
-static inline struct cmaes_dim
-hunt_dim(const struct tp_dim *d)
-{
-    return (struct cmaes_dim){
-        .kind = d->kind == TP_CHOICE    ? CMAES_CATEGORY
-                : d->kind == TP_RANDINT ? CMAES_ORDER
-                : (d->flags & TP_DIM_Q) ? CMAES_STEPS
-                                        : CMAES_REAL,
-        .is_log = (d->flags & TP_DIM_LOG) != 0,
-        .is_normal = (d->flags & TP_DIM_NORMAL) != 0,
-        .n_choices = d->n_choices,
-        .low = d->low,
-        .high = d->high,
-        .mu = d->mu,
-        .sigma = d->sigma,
-        .q = d->q,
-        .parent = d->parent == TP_NO_PARENT ? CMAES_NO_PARENT : d->parent,
-        .parent_choice = d->parent_choice,
-    };
-}
-
 static inline struct cmaes_options
 hunt_options(bool surrogate)
 {
@@ -80,7 +60,7 @@ hunt_open(struct hunt *h, const char *space, struct cmaes_options options)
     s = space_dims(h->space);
     h->n = s->n_dims;
     for (size_t i = 0; i < h->n; i++)
-        dims[i] = hunt_dim(TP_DIM(s, i));
+        dims[i] = cmaes_dim_of(TP_DIM(s, i));
     h->search = cmaes_new(dims, h->n, &options, &services);
     CHECK(h->search != NULL);
 }

@@ -16,7 +16,7 @@ static void
 check_cells(const char *text)
 {
     struct space *s = help_space(text);
-    struct cmaes_dim d = hunt_dim(TP_DIM(space_dims(s), 0));
+    struct cmaes_dim d = cmaes_dim_of(TP_DIM(space_dims(s), 0));
 
     CHECK(cmaes_axis_is_free(&d) && cmaes_axis_has_cells(&d));
     for (int i = -50; i < 1050; i++) {
@@ -60,7 +60,7 @@ TEST(cmaes_axis_turns_back)
 
     for (size_t t = 0; t < 4; t++) {
         struct space *s = help_space(texts[t]);
-        struct cmaes_dim d = hunt_dim(TP_DIM(space_dims(s), 0));
+        struct cmaes_dim d = cmaes_dim_of(TP_DIM(space_dims(s), 0));
 
         for (int i = 0; i <= 100; i++) {
             double u = i / 100.0, x = cmaes_axis_internal(&d, u);

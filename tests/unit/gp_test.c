@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the process says, what the search finds, and where it keeps away. */
-#include "gp/gp.h"
-
-#include "numerics/random.h"
-#include "prior/space.h"
-#include "space/space.h"
-#include "t.h"
-#include "unit/space_help.h"
-#include "cmaes/space.h"
+#include "unit/gp_help.h"
 
 #include <math.h>
 #include <string.h>
@@ -128,66 +121,36 @@ TEST(gp_process_slopes_are_those_of_its_answers)
 /* ---- the search ---- */
 
 struct study {
-    struct space *space;
+    struct gp_host host;
     struct gp *gp;
-    uint64_t seed, next_id;
+    uint64_t next_id;
     size_t n;
     double best, x[X_MAX]; /* the best point's */
 };
-
-static double
-study_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
-{
-    const struct study *s = ctx;
-    struct random_stream stream = random_stream(s->seed, RANDOM_TUNER, a, b);
-
-    return random_uniform(&stream, draw);
-}
-
-static int
-study_key(void *ctx, const double *x, uint64_t *key)
-{
-    const struct study *s = ctx;
-
-    space_key(s->space, x, key);
-    return 0;
-}
 
 static void
 study_open(struct study *s, const char *space)
 {
     const struct gp_options options = {.startup = 10, .growth = GP_GROWTH};
-    struct gp_services services = {{study_uniform, s}, study_key, s};
-    const struct tp_space *dims;
-    struct cmaes_dim *axes;
-    struct prior prior;
 
     memset(s, 0, sizeof *s);
-    s->seed = 1;
     s->best = INFINITY;
-    s->space = help_space(space);
-    dims = space_dims(s->space);
-    s->n = dims->n_dims;
-    axes = calloc(s->n + 1, sizeof *axes);
-    for (size_t i = 0; i < s->n; i++)
-        axes[i] = cmaes_dim_of(TP_DIM(dims, i));
-    CHECK_EQ(prior_of_space(&prior, dims), 0);
-    s->gp = gp_new(&options, &services, &prior, axes);
-    CHECK(s->gp != NULL);
+    s->gp = gp_host_open(&s->host, space, &options);
+    s->n = s->gp->n_dims;
 }
 
 static void
 study_close(struct study *s)
 {
     gp_free(s->gp);
-    space_free(s->space);
+    space_free(s->host.space);
 }
 
 static uint64_t
 study_ask(struct study *s, double *x)
 {
     CHECK_EQ(gp_ask(s->gp, s->next_id, x), 0);
-    help_decode(s->space, x);
+    help_decode(s->host.space, x);
     return s->next_id++;
 }
 
@@ -260,7 +223,7 @@ TEST(gp_goes_the_same_way_whatever_the_scale_and_another_with_another_seed)
         study_tell(&a, id, x, sphere(&a, x));
         study_tell(&b, id, x, long_sphere(&b, x));
     }
-    b.seed = 2;
+    b.host.seed = 2;
     study_ask(&a, x);
     study_ask(&b, y);
     CHECK(memcmp(x, y, 4 * sizeof *x) != 0);
@@ -280,7 +243,7 @@ mixed(const struct study *s, const double *x)
 {
     double sum = x[0] == 2 ? 0 : 1;
 
-    sum += 0.3 * fabs(space_value(s->space, 1, x[1]) - 17);
+    sum += 0.3 * fabs(space_value(s->host.space, 1, x[1]) - 17);
     sum += 0.2 * fabs(x[2] - 4) + 0.2 * (x[3] - 4) * (x[3] - 4);
     return sum + 0.1 * (x[4] + 5) * (x[4] + 5);
 }
@@ -293,7 +256,7 @@ TEST(gp_finds_elements_and_rounded_values)
     study_run(&s, mixed, 80);
     CHECK(s.best < 0.1);
     CHECK(s.x[0] == 2 && s.x[2] == 4);
-    CHECK(space_value(s.space, 1, s.x[1]) == 17);
+    CHECK(space_value(s.host.space, 1, s.x[1]) == 17);
     study_close(&s);
 }
 

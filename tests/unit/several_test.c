@@ -3,13 +3,8 @@
  * saves, fails and ends every tuner meets in tuner_property_test.c. */
 #include "gp/several.h"
 
-#include "cmaes/space.h"
 #include "numerics/hypervolume.h"
-#include "numerics/random.h"
-#include "prior/space.h"
-#include "space/space.h"
-#include "t.h"
-#include "unit/space_help.h"
+#include "unit/gp_help.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,31 +26,13 @@ NOT_UNDER_TSAN;
 enum { TRIALS_MAX = 100, N_COSTS = 2 };
 
 struct study {
-    struct space *space;
+    struct gp_host host;
     struct several *several;
     uint64_t next_id;
     size_t n; /* dimensions */
     double costs[TRIALS_MAX * N_COSTS];
     size_t n_costs; /* rows of them, within limits */
 };
-
-static double
-study_uniform(void *ctx, uint64_t a, uint32_t b, uint32_t draw)
-{
-    struct random_stream stream = random_stream(1, RANDOM_TUNER, a, b);
-
-    (void)ctx;
-    return random_uniform(&stream, draw);
-}
-
-static int
-study_key(void *ctx, const double *x, uint64_t *key)
-{
-    const struct study *s = ctx;
-
-    space_key(s->space, x, key);
-    return 0;
-}
 
 static void
 study_open(struct study *s, const char *space, enum several_rule rule)
@@ -65,22 +42,11 @@ study_open(struct study *s, const char *space, enum several_rule rule)
         .growth = SEVERAL_GROWTH,
         .never_apart = true,
         .n_values = rule == SEVERAL_VOLUME ? N_COSTS : 1};
-    struct gp_services services = {{study_uniform, s}, study_key, s};
-    const struct tp_space *dims;
-    struct cmaes_dim *axes;
-    struct prior prior;
     struct gp *gp;
 
     memset(s, 0, sizeof *s);
-    s->space = help_space(space);
-    dims = space_dims(s->space);
-    s->n = dims->n_dims;
-    axes = calloc(s->n + 1, sizeof *axes);
-    for (size_t i = 0; i < s->n; i++)
-        axes[i] = cmaes_dim_of(TP_DIM(dims, i));
-    CHECK_EQ(prior_of_space(&prior, dims), 0);
-    gp = gp_new(&options, &services, &prior, axes);
-    CHECK(gp != NULL);
+    gp = gp_host_open(&s->host, space, &options);
+    s->n = gp->n_dims;
     s->several = several_new(gp, rule, N_COSTS);
     CHECK(s->several != NULL);
 }
@@ -89,14 +55,14 @@ static void
 study_close(struct study *s)
 {
     several_free(s->several);
-    space_free(s->space);
+    space_free(s->host.space);
 }
 
 static uint64_t
 study_ask(struct study *s, double *x)
 {
     CHECK_EQ(several_ask(s->several, s->next_id, x), 0);
-    help_decode(s->space, x);
+    help_decode(s->host.space, x);
     return s->next_id++;
 }
 
@@ -304,7 +270,7 @@ EACH_RULE(learns_from_the_newest_of_many)
         study_open(&s, FOUR, rule);
         gp = s.several->gp;
         for (size_t i = 0; i < 450; i++) {
-            space_sample(s.space, 1, i, x);
+            space_sample(s.host.space, 1, i, x);
             costs[0] = x[0];
             costs[1] = -x[0];
             CHECK_EQ(several_tell(s.several, GP_NO_ID, x, GP_FINAL, costs,
