@@ -297,7 +297,8 @@ def objective(trial):
 
 made.optimize(objective, n_trials=40, n_jobs=4)
 assert len(made.trials) == 40
-assert len({str(one) for one in params(made)}) == 40
+# gp, which has most of the later ones, may try a point again.
+assert len({str(one) for one in params(made)[:16]}) == 16
 # A child that was fork()ed has a dispatcher of its own.
 child = os.fork()
 if child == 0:
