@@ -278,7 +278,7 @@ $(B)/tuners/%.o: ALL_CPPFLAGS := -D_GNU_SOURCE -Ituners/include -Ituners \
                                  -DTP_VERSION='"$(VERSION)"' \
                                  $(CPPFLAGS) -MMD -MP
 # What a plugin is made of besides its own folder.
-PARTS_auto := cmaes gp nsga2 parts tpe
+PARTS_auto := cmaes gp nsga2 parego parts tpe
 PARTS_asha := auto $(PARTS_auto)
 PARTS_auto_assessor := percentile
 PARTS_bohb := bands parts tpe

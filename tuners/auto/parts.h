@@ -10,6 +10,7 @@
 const struct tp_tuner *parts_cmaes(void);
 const struct tp_tuner *parts_gp(void);
 const struct tp_tuner *parts_nsga2(void);
+const struct tp_tuner *parts_parego(void);
 const struct tp_tuner *parts_tpe(void);
 
 /* The noise of the results as that object of gp's had it when it was asked

@@ -6,21 +6,26 @@
  * That one is told of the trial as its own; the others are told of the result
  * as of an imported one, so that each knows all there is to know, whenever its
  * turn comes.  Where results have several costs, or limits, nsga2 stands in the
- * place of cmaes. */
+ * place of cmaes; where they have two or three costs, parego is one part more,
+ * with which gp takes turns. */
 #include "auto/owners.h"
 #include "auto/parts.h"
 #include "auto/plan.h"
+#include "gp/gp.h"
 #include "parts/defaults.h"
 #include "tunepipe/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+enum { PAREGO = PLAN_N, PARTS_MOST };
+
 struct auto_tuner {
     const struct tp_host *host;
-    const struct tp_tuner *tables[PLAN_N];
-    void *parts[PLAN_N];
-    struct defaults defaults[PLAN_N];
+    const struct tp_tuner *tables[PARTS_MOST];
+    void *parts[PARTS_MOST];
+    struct defaults defaults[PARTS_MOST];
+    size_t n_parts; /* PLAN_N, or with parego */
     struct owners owners;
     struct plan plan;
     bool maximizes;
@@ -39,7 +44,7 @@ destroy(void *vself)
 {
     struct auto_tuner *self = vself;
 
-    for (size_t i = 0; i < PLAN_N; i++)
+    for (size_t i = 0; i < PARTS_MOST; i++)
         if (self->parts[i] != NULL)
             self->tables[i]->destroy(self->parts[i]);
     owners_fini(&self->owners);
@@ -51,48 +56,19 @@ create(const struct tp_host *host)
 {
     struct auto_tuner *self = tp_new(host, sizeof *self);
 
-    if (self == NULL)
-        return NULL;
-    owners_init(&self->owners);
-    self->tables[PLAN_CMAES] = parts_cmaes();
-    self->tables[PLAN_TPE] = parts_tpe();
-    self->tables[PLAN_GP] = parts_gp();
-    for (size_t i = 0; i < PLAN_N; i++) {
-        self->parts[i] = self->tables[i]->create(host);
-        if (self->parts[i] == NULL) {
-            destroy(self);
-            return NULL;
-        }
-    }
+    if (self != NULL)
+        owners_init(&self->owners);
     return self;
 }
 
+/* That place is taken by a new tuner. */
 static int
-config(void *vself, const struct tp_value *values, size_t n)
-{
-    struct auto_tuner *self = vself;
-
-    (void)n;
-    self->maximizes = tp_maximizes(&values[MODE]);
-    for (size_t i = 0; i < PLAN_N; i++) {
-        const struct tp_tuner *t = self->tables[i];
-        struct defaults *d = &self->defaults[i];
-
-        if (defaults_fill(d, t->args, t->n_args, values[MODE].text) != 0)
-            return tp_error(self->host, "a part's arguments have no defaults");
-        if (t->config(self->parts[i], d->values, t->n_args) != TP_OK)
-            return TP_ERR;
-    }
-    return TP_OK;
-}
-
-/* Another part's place is taken. */
-static int
-replace(struct auto_tuner *self, enum plan_part part, const struct tp_tuner *t)
+place(struct auto_tuner *self, size_t part, const struct tp_tuner *t)
 {
     struct defaults *d = &self->defaults[part];
 
-    self->tables[part]->destroy(self->parts[part]);
+    if (self->parts[part] != NULL)
+        self->tables[part]->destroy(self->parts[part]);
     self->tables[part] = t;
     self->parts[part] = t->create(self->host);
     if (self->parts[part] == NULL)
@@ -104,6 +80,20 @@ replace(struct auto_tuner *self, enum plan_part part, const struct tp_tuner *t)
 }
 
 static int
+config(void *vself, const struct tp_value *values, size_t n)
+{
+    struct auto_tuner *self = vself;
+
+    (void)n;
+    self->maximizes = tp_maximizes(&values[MODE]);
+    self->n_parts = PLAN_N;
+    if (place(self, PLAN_CMAES, parts_cmaes()) != TP_OK ||
+        place(self, PLAN_TPE, parts_tpe()) != TP_OK)
+        return TP_ERR;
+    return place(self, PLAN_GP, parts_gp());
+}
+
+static int
 objectives(void *vself, const struct tp_objectives *of)
 {
     struct auto_tuner *self = vself;
@@ -111,23 +101,42 @@ objectives(void *vself, const struct tp_objectives *of)
     if (of->n == 1 && of->n_limits == 0)
         return TP_OK;
     self->is_several = true;
-    if (replace(self, PLAN_CMAES, parts_nsga2()) != TP_OK)
+    if (place(self, PLAN_CMAES, parts_nsga2()) != TP_OK)
         return TP_ERR;
-    for (size_t i = 0; i < PLAN_N; i++)
+    if (of->n > 1 && of->n <= GP_VALUES_MAX) {
+        self->n_parts = PARTS_MOST;
+        if (place(self, PAREGO, parts_parego()) != TP_OK)
+            return TP_ERR;
+    }
+    for (size_t i = 0; i < self->n_parts; i++)
         if (self->tables[i]->objectives(self->parts[i], of) != TP_OK)
             return TP_ERR;
     return TP_OK;
 }
 
-/* Which suggests all where there are several objectives.  UINT64_MAX is what
- * advisors plan, parts/searcher.c: of trials that are stopped early nsga2
- * learns nothing. */
-static enum plan_part
+/* Which suggests all where there are several objectives, PAREGO: gp has every
+ * other trial.  UINT64_MAX is what advisors plan, parts/searcher.c: of trials
+ * that are stopped early nsga2 learns nothing. */
+static size_t
 sole(const struct auto_tuner *self)
 {
-    if (self->plan.trials < PLAN_MANY)
-        return PLAN_GP;
-    return self->plan.trials == UINT64_MAX ? PLAN_TPE : PLAN_CMAES;
+    if (self->plan.trials == UINT64_MAX)
+        return PLAN_TPE;
+    if (self->plan.trials >= PLAN_MANY)
+        return PLAN_CMAES;
+    return self->n_parts == PARTS_MOST ? PAREGO : PLAN_GP;
+}
+
+/* Whose trial the next one is. */
+static size_t
+next(struct auto_tuner *self)
+{
+    uint64_t turn;
+
+    if (!self->is_several)
+        return plan_next(&self->plan);
+    turn = self->plan.asked++;
+    return sole(self) == PAREGO && turn % 2 == 0 ? PLAN_GP : sole(self);
 }
 
 static void
@@ -136,7 +145,12 @@ announce(const struct auto_tuner *self, const char *why)
     const struct tp_host *host = self->host;
     const struct plan *p = &self->plan;
 
-    if (self->is_several)
+    if (self->is_several && sole(self) == PAREGO)
+        tp_log(host, TP_LOG_INFO,
+               "%sthere are several objectives: gp and parego suggest trials "
+               "by turns",
+               why);
+    else if (self->is_several)
         tp_log(host, TP_LOG_INFO,
                "%sthere are several objectives, or limits: %s suggests all "
                "trials",
@@ -162,7 +176,7 @@ space(void *vself, const struct tp_space *s)
 {
     struct auto_tuner *self = vself;
 
-    for (size_t i = 0; i < PLAN_N; i++)
+    for (size_t i = 0; i < self->n_parts; i++)
         if (self->tables[i]->space(self->parts[i], s) != TP_OK)
             return TP_ERR;
     plan_begin(&self->plan, s);
@@ -179,8 +193,9 @@ explain(const struct auto_tuner *self, size_t part)
     const char *name = self->tables[part]->name;
 
     if (self->is_several) {
-        tp_explain(host, "by %s, as there are several objectives, or limits",
-                   name);
+        tp_explain(host, "by %s, as there are several objectives, or limits%s",
+                   name,
+                   sole(self) == PAREGO ? ": it has every other trial" : "");
         return;
     }
     p->asked--; /* as it was when that part was chosen */
@@ -205,7 +220,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     int rc;
 
     if (owner < 0) {
-        owner = (int)(self->is_several ? sole(self) : plan_next(&self->plan));
+        owner = (int)next(self);
         if (owners_add(&self->owners, id, (size_t)owner) != 0)
             return tp_out_of_memory(self->host);
     }
@@ -252,7 +267,7 @@ tell_all(struct auto_tuner *self, int owner, uint64_t id, const double *x,
 {
     int rc = TP_OK;
 
-    for (int i = 0; i < PLAN_N; i++)
+    for (int i = 0; i < (int)self->n_parts; i++)
         if ((i == owner || learns(self, i)) &&
             self->tables[i]->tell(self->parts[i], i == owner ? id : TP_NO_ID, x,
                                   result) != TP_OK)
@@ -291,7 +306,7 @@ ended(void *vself, uint64_t id, const double *x, int how)
         return TP_OK;
     if (owners_close(&self->owners, id) && how == TP_ENDED_FAILED) {
         count(self, owner, NAN);
-        for (int i = 0; i < PLAN_N; i++)
+        for (int i = 0; i < (int)self->n_parts; i++)
             if (i != owner && learns(self, i) &&
                 self->tables[i]->tell(self->parts[i], TP_NO_ID, x, &failed) !=
                     TP_OK)
@@ -308,7 +323,7 @@ plan(void *vself, const struct tp_plan *plan)
 {
     struct auto_tuner *self = vself;
     bool before = plan_models(&self->plan);
-    enum plan_part sole_before = sole(self);
+    size_t sole_before = sole(self);
 
     self->plan.trials = plan->trials;
     if (self->is_several ? sole(self) != sole_before
@@ -322,8 +337,8 @@ static int
 score(void *vself, const double *const *points, size_t n, double *out)
 {
     struct auto_tuner *self = vself;
-    enum plan_part lead =
-        self->is_several ? sole(self) : plan_lead(&self->plan);
+    size_t lead =
+        self->is_several ? sole(self) : (size_t)plan_lead(&self->plan);
 
     if (self->tables[lead]->score == NULL) /* nsga2 has no opinion */
         lead = PLAN_GP;
@@ -337,7 +352,7 @@ save(void *vself, const struct tp_sink *sink)
 
     plan_save(&self->plan, sink);
     owners_save(&self->owners, sink);
-    for (size_t i = 0; i < PLAN_N; i++)
+    for (size_t i = 0; i < self->n_parts; i++)
         if (self->tables[i]->save(self->parts[i], sink) != TP_OK)
             return TP_ERR;
     return TP_OK;
@@ -349,10 +364,10 @@ load(void *vself, const struct tp_source *source)
     struct auto_tuner *self = vself;
 
     if (plan_load(&self->plan, source) != 0 ||
-        owners_load(&self->owners, source, PLAN_N) != 0)
+        owners_load(&self->owners, source, self->n_parts) != 0)
         return tp_error(self->host,
                         "what was saved is damaged, or out of memory");
-    for (size_t i = 0; i < PLAN_N; i++)
+    for (size_t i = 0; i < self->n_parts; i++)
         if (self->tables[i]->load(self->parts[i], source) != TP_OK)
             return TP_ERR;
     return TP_OK;
