@@ -22,7 +22,7 @@ share(struct plan *p, enum plan_part part, int n)
     int count = 0;
 
     for (int i = 0; i < n; i++)
-        count += plan_next(p) == part;
+        count += plan_next(p, 1) == part;
     return count;
 }
 
@@ -54,6 +54,21 @@ TEST(auto_plan_begins_with_cmaes_and_then_shares)
     CHECK_EQ(share(&p, PLAN_GP, PLAN_ALONE + 30), 24);
     begin(&p, 101, TP_DIM_LOG);
     CHECK_EQ(share(&p, PLAN_GP, PLAN_ALONE + 30), 24);
+}
+
+TEST(auto_plan_leaves_the_first_trial_to_gp_unless_it_knows_more)
+{
+    struct plan p = {0};
+
+    begin(&p, 5, 0);
+    CHECK_EQ(plan_next(&p, 0), PLAN_GP);
+    CHECK_EQ(share(&p, PLAN_CMAES, 10), 10);
+    begin(&p, 5, 0);
+    plan_result(&p, -1, 3);
+    CHECK_EQ(plan_next(&p, 0), PLAN_CMAES);
+    begin(&p, 5, 0);
+    p.trials = PLAN_MANY;
+    CHECK_EQ(plan_next(&p, 0), PLAN_CMAES);
 }
 
 TEST(auto_plan_leaves_continuous_spaces_to_cmaes)

@@ -386,6 +386,50 @@ TEST(gp_draws_in_between_while_there_is_no_progress)
     study_close(&s);
 }
 
+#define MIDDLE                                               \
+    "{'n': {'_type': 'normal', '_value': [3, 1]},"           \
+    " 'l': {'_type': 'loguniform', '_value': [0.01, 100]},"  \
+    " 'i': {'_type': 'randint', '_value': [0, 9]},"          \
+    " 'c': {'_type': 'choice', '_value': [{'_name': 'only'," \
+    " 'u': " U "}]}}"
+#define IN_THE_MIDDLE                                                   \
+    "{\"n\": 3.0000000000000004, \"l\": 1.0000000000000009, \"i\": 4, " \
+    "\"c\": {\"_name\": \"only\", \"u\": 0.0}}"
+
+/* Whether that trial, the first asked for, is in the middle. */
+static bool
+begins_in_middle(bool may, uint64_t id, bool has_result, bool again)
+{
+    const struct gp_options options = {
+        .startup = 10, .growth = GP_GROWTH, .from_middle = may};
+    struct gp_host host;
+    struct gp *gp = gp_host_open(&host, MIDDLE, &options);
+    double x[X_MAX];
+    bool is_middle;
+
+    if (has_result) {
+        CHECK_EQ(gp_ask(gp, id + 1, x), 0);
+        CHECK_EQ(gp_tell(gp, id + 1, x, GP_FINAL, 1), 0);
+    }
+    CHECK_EQ(gp_ask(gp, id, x), 0);
+    if (again)
+        CHECK_EQ(gp_ask(gp, id, x), 0);
+    is_middle = strcmp(help_decode(host.space, x).text, IN_THE_MIDDLE) == 0;
+    CHECK_EQ(gp->story.is_middle, is_middle);
+    gp_free(gp);
+    space_free(host.space);
+    return is_middle;
+}
+
+TEST(gp_begins_in_the_middle_unless_it_knows_more)
+{
+    CHECK(begins_in_middle(true, 0, false, false));
+    CHECK(!begins_in_middle(false, 0, false, false));
+    CHECK(!begins_in_middle(true, 1, false, false));
+    CHECK(!begins_in_middle(true, 0, true, false));
+    CHECK(!begins_in_middle(true, 0, false, true));
+}
+
 TEST(gp_takes_results_late_and_early_and_from_outside)
 {
     struct study s;

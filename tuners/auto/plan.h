@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* plan.h - which part of `auto` suggests the next trial.
  *
- * cmaes suggests all trials where that is best, elsewhere the first ones.  Then
- * gp suggests all but one of each round, the two others that one in turn, as
- * long as a model of all results is cheap; where results are noisy, rounds are
+ * The first trial, 0, is by gp, which has it in the middle of the space.  cmaes
+ * suggests all others where that is best, elsewhere the first ones.  Then gp
+ * suggests all but one of each round, the two others that one in turn, as long
+ * as a model of all results is cheap; where results are noisy, rounds are
  * short.  From then on, unless it is cmaes alone again, the one of those two
  * that leads suggests all but one of each round, the other that one.  The part
  * leads whose trial had the best result so far; for gp cmaes.  README.md has
@@ -57,8 +58,8 @@ bool plan_models(const struct plan *p);
 enum plan_part plan_lead(const struct plan *p);
 unsigned plan_round(const struct plan *p);
 
-/* The part whose turn it is. */
-enum plan_part plan_next(struct plan *p);
+/* The part whose turn it is, with the trial `id`. */
+enum plan_part plan_next(struct plan *p, uint64_t id);
 
 /* A complete result, less is better; `part` suggested it, or -1: nobody here.
  * One that is not finite is a failure, and leads nobody, but makes it known

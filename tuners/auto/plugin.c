@@ -129,12 +129,12 @@ sole(const struct auto_tuner *self)
 
 /* Whose trial the next one is. */
 static size_t
-next(struct auto_tuner *self)
+next(struct auto_tuner *self, uint64_t id)
 {
     uint64_t turn;
 
     if (!self->is_several)
-        return plan_next(&self->plan);
+        return plan_next(&self->plan, id);
     turn = self->plan.asked++;
     return sole(self) == PAREGO && turn % 2 == 0 ? PLAN_GP : sole(self);
 }
@@ -168,7 +168,8 @@ announce(const struct auto_tuner *self, const char *why)
     else
         tp_log(host, TP_LOG_INFO,
                "%sall parameters are continuous: cmaes suggests all trials%s",
-               why, plan_may_model(p) ? ", unless some fail" : "");
+               why,
+               plan_may_model(p) ? " but the first, unless some fail" : "");
 }
 
 static int
@@ -199,7 +200,9 @@ explain(const struct auto_tuner *self, size_t part)
         return;
     }
     p->asked--; /* as it was when that part was chosen */
-    if (!plan_models(p) && p->kind != PLAN_MIXED)
+    if (p->asked == 0 && part == PLAN_GP)
+        tp_explain(host, "by %s, as the first trial is", name);
+    else if (!plan_models(p) && p->kind != PLAN_MIXED)
         tp_explain(host, "by %s, since all parameters are continuous%s", name,
                    p->kind == PLAN_SMOOTH ? " and no trial has failed" : "");
     else if (p->asked < PLAN_ALONE)
@@ -220,7 +223,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     int rc;
 
     if (owner < 0) {
-        owner = (int)next(self);
+        owner = (int)next(self, id);
         if (owners_add(&self->owners, id, (size_t)owner) != 0)
             return tp_out_of_memory(self->host);
     }
@@ -377,7 +380,7 @@ static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "auto",
     .doc = "chooses among the other tuners, by search space and results",
-    .version = 2,
+    .version = 3,
     .flags = TP_TUNER_DEDUP,
     .args = TP_ARGS(args),
     .create = create,

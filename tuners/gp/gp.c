@@ -1019,6 +1019,16 @@ contest_init(struct gp *g, struct contest *k, uint64_t id)
     k->batch.top = at + cells;
 }
 
+/* Whoever sets up a space has its middle nearer to what is good than its
+ * edges. */
+static void
+move_to_middle(const struct gp *g, double *x)
+{
+    for (size_t i = 0; i < g->n_dims; i++)
+        if (!is_choice(g, i) && !isnan(x[i]))
+            x[i] = prior_draw(&g->prior.dims[i], 0.5);
+}
+
 /* A draw of the prior, one that was not tried if there is one. */
 static void
 draw(struct gp *g, struct contest *k, double *x)
@@ -1080,6 +1090,10 @@ gp_ask(struct gp *g, uint64_t id, double *x)
         tell_story(g, &k);
     } else {
         draw(g, &k, x);
+        g->story.is_middle = g->options.from_middle && id == 0 &&
+                             g->again == 0 && g->results.n == 0;
+        if (g->story.is_middle)
+            move_to_middle(g, x);
     }
     if (g->repeats && g->services.key(g->services.ctx, x, key) == 0 &&
         keyset_add(&g->tried, key, NULL) < 0)

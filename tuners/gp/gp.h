@@ -40,6 +40,8 @@ struct gp_options {
     size_t growth;    /* length scales follow when a part of the results is
                          new: one of so many */
     bool never_apart; /* no draws while there is no progress */
+    bool from_middle; /* the first trial, 0, has the middle of each number's
+                         range, unless there are results */
     size_t n_values;  /* of each result, each with a process; 0 is 1.  Of
                          several the hypervolume is to grow */
 };
@@ -76,6 +78,7 @@ struct gp_model {
 struct gp_story {
     size_t n_modelled; /* 0: a draw of the prior */
     bool is_apart;     /* ... though there was a model */
+    bool is_middle;    /* ... with numbers moved: gp_options.from_middle */
     double gain, best;
     double mean[GP_VALUES_MAX], deviation[GP_VALUES_MAX], noise[GP_VALUES_MAX];
     double feasible; /* its probability; NaN: nothing failed */

@@ -89,6 +89,7 @@ new_gp(const struct gp_tuner *self, const struct tp_space *s)
 
     if (rule(self) == SEVERAL_VOLUME)
         options.n_values = self->objectives->n;
+    options.from_middle = rule(self) == SEVERAL_NONE;
     if (rule(self) != SEVERAL_NONE)
         options.growth = SEVERAL_GROWTH;
     if (axes != NULL && prior_of_space(&prior, s) == 0) {
@@ -186,6 +187,10 @@ explain(const struct gp_tuner *self)
                    "a draw of the prior, as one of %d trials is after %d "
                    "results without progress",
                    GP_APART, GP_STALL);
+        return;
+    }
+    if (gp->story.is_middle) {
+        tp_explain(host, "the middle of the search space, as the first trial");
         return;
     }
     if (gp->story.n_modelled == 0) {
