@@ -157,8 +157,8 @@ announce(const struct auto_tuner *self, const char *why)
                why, self->tables[sole(self)]->name);
     else if (plan_models(p))
         tp_log(host, TP_LOG_INFO,
-               "%scmaes suggests the first %d trials; then gp most, cmaes and "
-               "tpe the others, up to %d trials",
+               "%sgp suggests the first trial, cmaes those up to %d; then gp "
+               "most, cmaes and tpe the others, up to %d trials",
                why, PLAN_ALONE, PLAN_MODELLED);
     else if (p->kind == PLAN_MIXED)
         tp_log(host, TP_LOG_INFO,
@@ -206,7 +206,8 @@ explain(const struct auto_tuner *self, size_t part)
         tp_explain(host, "by %s, since all parameters are continuous%s", name,
                    p->kind == PLAN_SMOOTH ? " and no trial has failed" : "");
     else if (p->asked < PLAN_ALONE)
-        tp_explain(host, "by %s, as the first %d trials are", name, PLAN_ALONE);
+        tp_explain(host, "by %s, as those up to trial %d are", name,
+                   PLAN_ALONE);
     else
         tp_explain(
             host, "by %s: after %llu results %s suggests %u of %u trials", name,
