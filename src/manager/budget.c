@@ -14,16 +14,35 @@
 #define YEARS_MS 2000000000000u            /* sixty: no duration is longer */
 #define EVERY_NS ((int64_t)2 * 1000000000) /* between two savings */
 
-/* The member of this name; 0: there is none, or it is greater than `most`. */
-static uint64_t
-get(struct jval root, const char *key, uint64_t most)
+/* The member of this name, at most `most`.  False: there is none such. */
+static bool
+get(struct jval root, const char *key, uint64_t most, uint64_t *n)
 {
-    uint64_t n = 0;
     struct jval v;
 
-    if (jval_get(root, key, &v))
-        jval_uint(v, &n);
-    return n <= most ? n : 0;
+    return jval_get(root, key, &v) && jval_uint(v, n) && *n <= most;
+}
+
+/* False: something is missing, or none of ours; `halted` was added later. */
+static bool
+take(struct budget *b, struct jval root)
+{
+    uint64_t used, max_ms, paused, halted = 0;
+    struct budget read = *b;
+
+    if (!get(root, "used_ns", YEARS_MS * 1000000, &used) ||
+        !get(root, "max_trials", UINT64_MAX, &read.max_trials) ||
+        !get(root, "max_duration_ms", YEARS_MS, &max_ms) ||
+        !get(root, "concurrency", UINT64_MAX, &read.concurrency) ||
+        !get(root, "paused", 1, &paused))
+        return false;
+    get(root, "halted", 1, &halted);
+    read.used_ns = (int64_t)used;
+    read.max_ms = (int64_t)max_ms;
+    read.paused = paused == 1;
+    read.halted = halted == 1;
+    *b = read;
+    return true;
 }
 
 bool
@@ -32,6 +51,7 @@ budget_load(struct budget *b, const char *folder)
     char *path = file_join(folder, FOLDER_BUDGET);
     struct json *doc = NULL;
     struct buf text;
+    bool is_whole;
 
     buf_init(&text, 4 * TEXT_MAX);
     if (path != NULL && file_read(path, TEXT_MAX, &text, NULL) == 0)
@@ -40,14 +60,9 @@ budget_load(struct budget *b, const char *folder)
     free(path);
     if (doc == NULL)
         return false;
-    b->used_ns = (int64_t)get(json_root(doc), "used_ns", YEARS_MS * 1000000);
-    b->max_trials = get(json_root(doc), "max_trials", UINT64_MAX);
-    b->max_ms = (int64_t)get(json_root(doc), "max_duration_ms", YEARS_MS);
-    b->concurrency = get(json_root(doc), "concurrency", UINT64_MAX);
-    b->paused = get(json_root(doc), "paused", 1) == 1;
-    b->halted = get(json_root(doc), "halted", 1) == 1;
+    is_whole = take(b, json_root(doc));
     json_free(doc);
-    return true;
+    return is_whole;
 }
 
 void

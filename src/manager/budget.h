@@ -26,7 +26,8 @@ struct budget {
     int64_t save_ns; /* when it is to be saved again */
 };
 
-/* Reads what the folder keeps; false: it keeps nothing, and *b is as before. */
+/* Reads what the folder keeps; false: it keeps nothing, or something damaged,
+ * and *b is as before. */
 bool budget_load(struct budget *b, const char *folder);
 
 /* The clock starts; what earlier managers used is in used_ns. */

@@ -306,7 +306,9 @@ kill -KILL "$(cat "$HERE/pid")"
 kill -TERM $$
 while :; do sleep 0.01; done
 E
-    run 137 && resume 0 && once 2 && told 2 && count 2 succeeded && replays
+    run 137
+    until [ -e "$dir/trials/00000/exit" ]; do sleep 0.01; done
+    resume 0 && once 2 && told 2 && count 2 succeeded && replays
 }
 check "or when it is dead" same_kill
 
@@ -421,6 +423,21 @@ E
         has "$dir/budget.json" '"max_trials": 4, "max_duration_ms": 39600000'
 }
 check "what is used of maxExperimentDuration" spent
+
+# Its limits are those of the experiment again.
+damaged_budget() {
+    experiment 'maxTrialNumber: 4' << 'E'
+[ "$TUNEPIPE_TRIAL_ID" = 00001 ] && kill -KILL "$(cat "$HERE/pid")"
+exec tunepipe trial report --final 3
+E
+    run 137
+    sed -i "$1" "$dir/budget.json"
+    resume 0 && once 4 && has "$dir/budget.json" '"max_trials": 4, '
+}
+misspelt_budget() { damaged_budget 's/max_trials/max_trialr/'; }
+negative_budget() { damaged_budget 's/"max_trials": 4/"max_trials": -4/'; }
+check "a budget that lacks its limit" misspelt_budget
+check "a budget that has a wrong one" negative_budget
 
 # The time is over, the trials that run may end, and are interrupted: they are
 # not over, and no others are begun when it goes on.
