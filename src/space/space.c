@@ -862,12 +862,12 @@ integer_rules(const struct parse *p, const struct place *at, struct jval list,
 
     for (size_t k = 0; k < 2; k++)
         fine &= rule(p, at, list, k, is_whole(v[k]),
-                     "an integer between -2^53 and 2^53");
+                     "an integer above -2^53 and below 2^53");
     return fine &&
            bounds_rule(p, at, list, v[0] < v[1],
                        "low < high (high itself is never drawn)") &&
            bounds_rule(p, at, list, v[1] - v[0] < RANDINT_LIMIT,
-                       "fewer than 2^53 integers");
+                       "high - low < 2^53");
 }
 
 /* The index k stands for low + k, or, with a step, for low + k * q. */
@@ -880,7 +880,7 @@ set_randint(const struct parse *p, const struct place *at, struct jval list,
 
     if (!integer_rules(p, at, list, v) ||
         (has_step && !rule(p, at, list, 2, v[2] > 0 && is_whole(v[2]),
-                           "an integer > 0 (q, the step)")))
+                           "an integer > 0 and < 2^53 (q, the step)")))
         return;
     if (has_step)
         step = (int64_t)v[2];

@@ -284,17 +284,17 @@ TEST(space_problems_of_numbers)
 TEST(space_problems_of_integers)
 {
     check_problem("{'_type': 'randint', '_value': [0, 2.5]}",
-                  "p._value[1]: is 2.5, expected an integer between -2^53 and "
-                  "2^53");
+                  "p._value[1]: is 2.5, expected an integer above -2^53 "
+                  "and below 2^53");
     check_problem("{'_type': 'randint', '_value': [0, 9007199254740993]}",
                   "p._value[1]: is 9007199254740993, expected an integer "
-                  "between -2^53 and 2^53");
+                  "above -2^53 and below 2^53");
     check_problem("{'_type': 'randint', '_value': [-1e300, 0]}",
-                  "p._value[0]: is -1e+300, expected an integer between -2^53 "
-                  "and 2^53");
+                  "p._value[0]: is -1e+300, expected an integer above -2^53 "
+                  "and below 2^53");
     check_problem("{'_type': 'randint', '_value': [-9007199254740991, 2]}",
-                  "p._value: is from -9007199254740991 to 2, expected fewer "
-                  "than 2^53 integers");
+                  "p._value: is from -9007199254740991 to 2, expected high - "
+                  "low < 2^53");
     check_problem("{'_type': 'randint', '_value': [0, 0]}",
                   "p._value: is from 0 to 0, expected low < high (high itself "
                   "is never drawn)");
@@ -303,10 +303,12 @@ TEST(space_problems_of_integers)
                   "is never drawn)");
     check_problem("{'_type': 'qrandint', '_value': [0, 10]}",
                   "p._value: has 2 values, expected 3: [low, high, q]");
-    check_problem("{'_type': 'qrandint', '_value': [0, 10, 2.5]}",
-                  "p._value[2]: is 2.5, expected an integer > 0 (q, the step)");
-    check_problem("{'_type': 'qrandint', '_value': [0, 10, 0]}",
-                  "p._value[2]: is 0, expected an integer > 0 (q, the step)");
+    check_problem(
+        "{'_type': 'qrandint', '_value': [0, 10, 2.5]}",
+        "p._value[2]: is 2.5, expected an integer > 0 and < 2^53 (q, the step)");
+    check_problem(
+        "{'_type': 'qrandint', '_value': [0, 10, 0]}",
+        "p._value[2]: is 0, expected an integer > 0 and < 2^53 (q, the step)");
     check_problem("{'_type': 'lograndint', '_value': [0, 10]}",
                   "p._value[0]: is 0, expected low >= 1, because the scale is "
                   "logarithmic");
