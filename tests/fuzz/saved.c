@@ -31,7 +31,7 @@ static const char text_of_space[] =
     " \"lr\": {\"_type\": \"loguniform\", \"_value\": [0.0001, 1]},"
     " \"n\": {\"_type\": \"randint\", \"_value\": [1, 9]},"
     " \"net\": {\"_type\": \"choice\", \"_value\": [{\"_name\": \"a\"},"
-    "  {\"_name\": \"b\", \"u\": {\"_type\": \"uniform\", \"_value\": [0, 1]},"
+    "  {\"_name\": \"b\", \"u\": {\"_type\": \"uniform\", \"_value\": [0.001, 1]},"
     "   \"z\": {\"_type\": \"normal\", \"_value\": [0, 1]}}]}}";
 
 static const struct {

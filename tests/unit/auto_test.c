@@ -69,6 +69,9 @@ TEST(auto_plan_leaves_the_first_trial_to_gp_unless_it_knows_more)
     begin(&p, 5, 0);
     p.trials = PLAN_MANY;
     CHECK_EQ(plan_next(&p, 0), PLAN_CMAES);
+    begin(&p, 5, 0);
+    p.trials = 0;
+    CHECK(!plan_begins(&p)); /* there was a trial in another space */
 }
 
 TEST(auto_plan_leaves_continuous_spaces_to_cmaes)
@@ -76,7 +79,7 @@ TEST(auto_plan_leaves_continuous_spaces_to_cmaes)
     struct plan p = {0};
 
     begin(&p, 15, TP_DIM_LOG | TP_DIM_NORMAL);
-    CHECK(plan_may_model(&p));
+    CHECK(plan_teaches(&p));
     CHECK_EQ(share(&p, PLAN_CMAES, 1000), 1000);
     CHECK(!plan_models(&p));
     begin(&p, 0, 0);
@@ -98,15 +101,30 @@ TEST(auto_plan_shares_where_trials_fail_or_parameters_are_many)
     CHECK(plan_models(&p));
 }
 
+TEST(auto_plan_leaves_sooner_and_more_to_gp_where_it_may_go_by_a_logarithm)
+{
+    struct tp_dim dim = {.low = 0.5, .high = 50.5, .parent = TP_NO_PARENT};
+    const struct tp_space space = {sizeof space, 1, sizeof dim, &dim};
+    struct plan p = {0};
+
+    plan_begin(&p, &space);
+    CHECK_EQ(share(&p, PLAN_CMAES, 10), 10);
+    CHECK_EQ(share(&p, PLAN_GP, 100), 80);
+    dim.high = 50.4;
+    plan_begin(&p, &space);
+    CHECK_EQ(share(&p, PLAN_CMAES, 100), 100);
+}
+
 TEST(auto_plan_leaves_more_to_the_others_where_results_are_noisy)
 {
     struct plan p = {0};
 
     begin(&p, 5, TP_DIM_Q);
     share(&p, PLAN_CMAES, PLAN_ALONE);
-    p.noise = PLAN_NOISY;
+    plan_noise(&p, PLAN_NOISY);
+    plan_noise(&p, NAN); /* a draw between */
     CHECK_EQ(share(&p, PLAN_GP, 100), 50);
-    p.noise = PLAN_NOISY / 2;
+    plan_noise(&p, PLAN_NOISY / 2);
     CHECK_EQ(share(&p, PLAN_GP, 100), 80);
 }
 
@@ -154,7 +172,9 @@ TEST(auto_plan_models_few_trials)
     CHECK(plan_models(&p)); /* what was planned stays so */
     p.trials = PLAN_MANY;
     CHECK(!plan_models(&p));
+    CHECK(plan_teaches(&p)); /* fewer may be planned yet */
     CHECK_EQ(share(&p, PLAN_GP, 1000), 0);
+    CHECK(!plan_teaches(&p));
 }
 
 TEST(auto_owners_are_found_by_id_whatever_the_gaps)

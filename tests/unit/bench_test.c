@@ -320,7 +320,7 @@ TEST(bench_families_have_their_problems)
     } table[] = {
         {"bbob_d2", 12},  {"bbob_d5", 12}, {"bbob_d10", 12},   {"bbob_d20", 12},
         {"bbob_d40", 12}, {"mixed", 4},    {"conditional", 3}, {"options", 2},
-        {"decades", 3},   {"nests", 2},    {"noisy", 18},      {"binomial", 4},
+        {"decades", 4},   {"nests", 2},    {"noisy", 18},      {"binomial", 4},
         {"crashes", 11},
     };
     char name[PROBLEM_NAME_MAX], family[PROBLEM_NAME_MAX];

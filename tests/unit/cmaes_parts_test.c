@@ -13,11 +13,12 @@ NOT_UNDER_TSAN;
 
 /* A cell is where the trial's value stays the same, and no more. */
 static void
-check_cells(const char *text)
+check_cells(const char *text, bool is_warped)
 {
     struct space *s = help_space(text);
     struct cmaes_dim d = cmaes_dim_of(TP_DIM(space_dims(s), 0));
 
+    d.is_warped = is_warped;
     CHECK(cmaes_axis_is_free(&d) && cmaes_axis_has_cells(&d));
     for (int i = -50; i < 1050; i++) {
         double u = i / 1000.0, low, high, value, centre;
@@ -43,25 +44,30 @@ check_cells(const char *text)
 
 TEST(cmaes_axis_cells_hold_one_value)
 {
-    check_cells(ONE("quniform", "[0, 10, 2.5]"));
-    check_cells(ONE("quniform", "[2, 11, 5]"));
-    check_cells(ONE("qloguniform", "[1, 1000, 7]"));
-    check_cells(ONE("qloguniform", "[8, 1024, 8]"));
-    check_cells(ONE("randint", "[-3, 17]"));
-    check_cells(ONE("qnormal", "[1, 2, 0.5]"));
-    check_cells(ONE("qlognormal", "[1, 0.5, 0.25]"));
+    check_cells(ONE("quniform", "[0, 10, 2.5]"), false);
+    check_cells(ONE("quniform", "[2, 11, 5]"), false);
+    check_cells(ONE("qloguniform", "[1, 1000, 7]"), false);
+    check_cells(ONE("qloguniform", "[8, 1024, 8]"), false);
+    check_cells(ONE("randint", "[-3, 17]"), false);
+    check_cells(ONE("qnormal", "[1, 2, 0.5]"), false);
+    check_cells(ONE("qlognormal", "[1, 0.5, 0.25]"), false);
+    check_cells(ONE("quniform", "[0, 1000, 1]"), true);
+    check_cells(ONE("quniform", "[2, 1100, 5]"), true);
+    check_cells(ONE("randint", "[0, 500]"), true);
 }
 
 TEST(cmaes_axis_turns_back)
 {
     static const char *const texts[] = {
         ONE("uniform", "[-5, 3]"), ONE("loguniform", "[1e-6, 10]"),
-        ONE("normal", "[3, 0.5]"), ONE("lognormal", "[1, 2]")};
+        ONE("normal", "[3, 0.5]"), ONE("lognormal", "[1, 2]"),
+        ONE("uniform", "[0.01, 2000]")};
 
-    for (size_t t = 0; t < 4; t++) {
+    for (size_t t = 0; t < 5; t++) {
         struct space *s = help_space(texts[t]);
         struct cmaes_dim d = cmaes_dim_of(TP_DIM(space_dims(s), 0));
 
+        d.is_warped = t == 4;
         for (int i = 0; i <= 100; i++) {
             double u = i / 100.0, x = cmaes_axis_internal(&d, u);
 
@@ -70,6 +76,43 @@ TEST(cmaes_axis_turns_back)
         }
         space_free(s);
     }
+}
+
+TEST(cmaes_axis_goes_by_the_logarithm_where_it_is_warped)
+{
+    struct space *s = help_space(ONE("uniform", "[0.001, 1000]"));
+    struct cmaes_dim d = cmaes_dim_of(TP_DIM(space_dims(s), 0));
+
+    d.is_warped = true;
+    for (int i = -3; i <= 3; i++)
+        CHECK(fabs(cmaes_axis_unit(&d, pow(10, i)) - (i + 3) / 6.0) < 1e-12);
+    space_free(s);
+}
+
+static double
+span_of(const char *text)
+{
+    struct space *s = help_space(text);
+    double span = cmaes_span_of(TP_DIM(space_dims(s), 0));
+
+    space_free(s);
+    return span;
+}
+
+TEST(cmaes_span_is_that_of_what_is_linear_and_not_below_zero)
+{
+    CHECK(fabs(span_of(ONE("uniform", "[0.5, 100.5]")) - 200) < 1e-12);
+    CHECK(span_of(ONE("quniform", "[0, 100, 0.5]")) == 200);
+    CHECK(span_of(ONE("quniform", "[4, 404, 0.5]")) == 100);
+    CHECK(span_of(ONE("randint", "[0, 201]")) == 200);
+    CHECK(span_of(ONE("randint", "[4, 405]")) == 100);
+    CHECK(span_of(ONE("uniform", "[0, 1]")) == 0);
+    CHECK(span_of(ONE("uniform", "[-1, 1000]")) == 0);
+    CHECK(span_of(ONE("randint", "[-1, 1000]")) == 0);
+    CHECK(span_of(ONE("loguniform", "[1, 1000]")) == 0);
+    CHECK(span_of(ONE("qnormal", "[1, 1000, 1]")) == 0);
+    CHECK(span_of(ONE("uniform", "[5e-324, 1e308]")) == 0);
+    CHECK(span_of("{'x': {'_type': 'choice', '_value': [1, 2]}}") == 0);
 }
 
 TEST(cmaes_gauss_follows_the_better_points)

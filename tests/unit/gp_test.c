@@ -87,6 +87,31 @@ TEST(gp_process_learns_what_matters)
     process_fini(&p);
 }
 
+/* Of two rows: the density of a normal distribution, and the priors. */
+TEST(gp_process_posterior_is_the_density)
+{
+    size_t *group = calloc(1, sizeof *group);
+    double v, n, k, det, want;
+    struct process p;
+
+    CHECK_EQ(process_init(&p, 1, group, 1, 2), 0);
+    p.x[1] = 0.3;
+    p.y[0] = -1;
+    p.y[1] = 0.5;
+    p.n_told = 2;
+    CHECK_EQ(process_fit(&p, 3), 0);
+    v = p.variance;
+    n = p.noise;
+    k = 0.3 * sqrt(5 * p.weight[0]);
+    k = v * (1 + k + k * k / 3) * exp(-k);
+    det = (v + n) * (v + n) - k * k;
+    want = -0.5 * ((v + n) * (1 + 0.25) + k) / det - 0.5 * log(det);
+    want += -0.1 * (p.weight[0] + 1 / p.weight[0]);
+    want += log(v) - v + 0.1 * p.theta[2] - 30 * n;
+    CHECK(fabs(process_posterior(&p) - want) < 1e-6);
+    process_fini(&p);
+}
+
 TEST(gp_process_slopes_are_those_of_its_answers)
 {
     double c[3 * NUM_LANES], mean[NUM_LANES], variance[NUM_LANES];
@@ -229,6 +254,47 @@ TEST(gp_goes_the_same_way_whatever_the_scale_and_another_with_another_seed)
     CHECK(memcmp(x, y, 4 * sizeof *x) != 0);
     study_close(&a);
     study_close(&b);
+}
+
+#define WIDE                                                \
+    "{'w': {'_type': 'uniform', '_value': [0.00001, 0.1]}," \
+    " 'n': {'_type': 'randint', '_value': [1, 10001]}," U2 "}"
+#define U2 " 'u': {'_type': 'uniform', '_value': [0, 1]}"
+
+/* By the logarithms of the two that span decades. */
+static double
+by_logarithms(const struct study *s, const double *x)
+{
+    double w = log10(x[0]) + 3.5, n = log10(x[1] + 1) - 2, u = x[2] - 0.3;
+
+    (void)s;
+    return w * w + n * n + u * u;
+}
+
+static double
+linear(const struct study *s, const double *x)
+{
+    double w = x[0] * 10 - 0.6, n = x[1] / 1e4 - 0.3, u = x[2] - 0.3;
+
+    (void)s;
+    return w * w + n * n + u * u;
+}
+
+TEST(gp_goes_by_logarithms_where_results_are_likelier_so)
+{
+    struct study s;
+
+    study_open(&s, WIDE);
+    study_run(&s, by_logarithms, 50);
+    CHECK(gp_is_warped(s.gp, 0) && gp_is_warped(s.gp, 1));
+    CHECK(!gp_is_warped(s.gp, 2));
+    CHECK(s.best < 0.01);
+    study_close(&s);
+    study_open(&s, WIDE);
+    study_run(&s, linear, 50);
+    CHECK(!gp_is_warped(s.gp, 0) && !gp_is_warped(s.gp, 1));
+    CHECK(s.best < 0.001);
+    study_close(&s);
 }
 
 #define MIXED                                                    \
@@ -392,8 +458,8 @@ TEST(gp_draws_in_between_while_there_is_no_progress)
     " 'i': {'_type': 'randint', '_value': [0, 9]},"          \
     " 'c': {'_type': 'choice', '_value': [{'_name': 'only'," \
     " 'u': " U "}]}}"
-#define IN_THE_MIDDLE                                                   \
-    "{\"n\": 3.0000000000000004, \"l\": 1.0000000000000009, \"i\": 4, " \
+#define IN_THE_MIDDLE                                    \
+    "{\"n\": 3.0, \"l\": 1.0000000000000009, \"i\": 4, " \
     "\"c\": {\"_name\": \"only\", \"u\": 0.0}}"
 
 /* Whether that trial, the first asked for, is in the middle. */
@@ -455,6 +521,37 @@ TEST(gp_takes_results_late_and_early_and_from_outside)
     study_run(&s, sphere, 30);
     CHECK(s.best < 0.05); /* the one that was stopped leads nowhere */
     study_close(&s);
+}
+
+/* How many of the newest `n` results the process has, of `all` from outside
+ * that are as good as each other, or were stopped and have no value. */
+static size_t
+newest_known(size_t all, size_t n, bool were_stopped)
+{
+    struct study s;
+    double x[X_MAX] = {0};
+    size_t known = 0;
+
+    study_open(&s, FOUR);
+    for (size_t i = 0; i < all; i++) {
+        x[0] = 10 * number(i, 0) - 5;
+        CHECK_EQ(gp_tell(s.gp, GP_NO_ID, x,
+                         were_stopped && i % 3 == 0 ? GP_STOPPED : GP_FINAL,
+                         were_stopped && i % 3 == 0 ? NAN : (double)(i % 2)),
+                 0);
+    }
+    study_ask(&s, x);
+    CHECK_EQ(s.gp->values[0].n_rows, 400);
+    for (size_t i = 0; i < 400; i++)
+        known += s.gp->values[0].rows[i] >= all - n;
+    study_close(&s);
+    return known;
+}
+
+TEST(gp_has_the_newest_of_many_results_though_the_old_ones_are_as_good)
+{
+    CHECK_EQ(newest_known(900, 200, false), 200);
+    CHECK_EQ(newest_known(900, 200, true), 200);
 }
 
 TEST(gp_scores_what_is_better_higher_and_changes_nothing)

@@ -3,6 +3,8 @@
  * not exported; and what it made of the results. */
 #include "auto/parts.h"
 
+#include <math.h>
+
 #undef TP_EXPORT
 #define TP_EXPORT TP_EXTERN_C
 #define tunepipe_tuner parts_gp
@@ -11,5 +13,8 @@
 double
 parts_gp_noise(const void *gp)
 {
-    return ((const struct gp_tuner *)gp)->several->gp->story.noise[0];
+    const struct gp_story *s =
+        &((const struct gp_tuner *)gp)->several->gp->story;
+
+    return s->n_modelled > 0 ? s->noise[0] : NAN;
 }

@@ -14,7 +14,7 @@ const struct tp_tuner *parts_parego(void);
 const struct tp_tuner *parts_tpe(void);
 
 /* The noise of the results as that object of gp's had it when it was asked
- * last, in their standard deviations; 0: it had no model. */
+ * last, in their standard deviations; NaN: it had no model then. */
 double parts_gp_noise(const void *gp);
 
 #endif

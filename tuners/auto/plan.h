@@ -18,7 +18,8 @@
 
 #include <stdbool.h>
 
-#define PLAN_ALONE 16 /* trials of a space before the other parts' first */
+#define PLAN_ALONE 16      /* trials of a space before the others' first ... */
+#define PLAN_ALONE_WIDE 10 /* ... where gp may go by a logarithm */
 #define PLAN_MODELLED                                                   \
     400                 /* trials of a space, or results, imported ones \
                            included, after which gp has no more */
@@ -30,15 +31,18 @@ enum plan_part { PLAN_CMAES, PLAN_TPE, PLAN_GP, PLAN_N };
 /* What is searched. */
 enum plan_kind {
     PLAN_SMOOTH, /* continuous parameters, and no trial has failed: cmaes */
-    PLAN_HARD,   /* many of them, or trials fail: gp first, then cmaes */
+    PLAN_HARD,   /* many of them, or over decades, or trials fail: gp first,
+                    then cmaes */
     PLAN_MIXED,  /* choices, integers, ...: gp first, then cmaes and tpe */
     PLAN_KINDS
 };
 
 struct plan {
     uint64_t kind;    /* enum plan_kind */
+    uint64_t alone;   /* trials before gp's and tpe's */
     uint64_t trials;  /* that there are to be; 0: no limit is known */
-    uint64_t asked;   /* trials of this search space */
+    uint64_t before;  /* trials of earlier search spaces */
+    uint64_t asked;   /* trials of this one */
     uint64_t results; /* finite ones, imported ones included */
     double best;      /* of them, less is better; meaningless when 0 */
     uint64_t lead;    /* enum plan_part */
@@ -49,9 +53,14 @@ struct plan {
 /* For a new search space. */
 void plan_begin(struct plan *p, const struct tp_space *s);
 
-/* Whether gp may still be asked, should trials fail; whether it is. */
-bool plan_may_model(const struct plan *p);
+/* Whether gp is told of what others suggested: it may be asked yet, should
+ * trials fail or fewer be planned; whether it is asked, after the first ones.
+ */
+bool plan_teaches(const struct plan *p);
 bool plan_models(const struct plan *p);
+
+/* Whether trial 0 will be gp's. */
+bool plan_begins(const struct plan *p);
 
 /* Which suggests all but one of each round: gp, cmaes or tpe; the length of a
  * round. */
@@ -60,6 +69,9 @@ unsigned plan_round(const struct plan *p);
 
 /* The part whose turn it is, with the trial `id`. */
 enum plan_part plan_next(struct plan *p, uint64_t id);
+
+/* What gp has made of the noise; NaN: it had no model. */
+void plan_noise(struct plan *p, double noise);
 
 /* A complete result, less is better; `part` suggested it, or -1: nobody here.
  * One that is not finite is a failure, and leads nobody, but makes it known

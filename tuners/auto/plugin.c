@@ -144,6 +144,7 @@ announce(const struct auto_tuner *self, const char *why)
 {
     const struct tp_host *host = self->host;
     const struct plan *p = &self->plan;
+    const char *but = plan_begins(p) ? " but 0, which is gp's" : "";
 
     if (self->is_several && sole(self) == PAREGO)
         tp_log(host, TP_LOG_INFO,
@@ -157,19 +158,18 @@ announce(const struct auto_tuner *self, const char *why)
                why, self->tables[sole(self)]->name);
     else if (plan_models(p))
         tp_log(host, TP_LOG_INFO,
-               "%sgp suggests the first trial, cmaes those up to %d; then gp "
-               "most, cmaes and tpe the others, up to %d trials",
-               why, PLAN_ALONE, PLAN_MODELLED);
+               "%scmaes suggests all trials up to %d%s; then gp most, cmaes "
+               "and tpe the others, up to %d trials",
+               why, (int)p->alone, but, PLAN_MODELLED);
     else if (p->kind == PLAN_MIXED)
         tp_log(host, TP_LOG_INFO,
                "%scmaes suggests the first %d trials; then tpe, too: one of "
                "three, or all others while it has the best result",
-               why, PLAN_ALONE);
+               why, (int)p->alone);
     else
         tp_log(host, TP_LOG_INFO,
                "%sall parameters are continuous: cmaes suggests all trials%s",
-               why,
-               plan_may_model(p) ? " but the first, unless some fail" : "");
+               why, but);
 }
 
 static int
@@ -205,9 +205,9 @@ explain(const struct auto_tuner *self, size_t part)
     else if (!plan_models(p) && p->kind != PLAN_MIXED)
         tp_explain(host, "by %s, since all parameters are continuous%s", name,
                    p->kind == PLAN_SMOOTH ? " and no trial has failed" : "");
-    else if (p->asked < PLAN_ALONE)
+    else if (p->asked < p->alone)
         tp_explain(host, "by %s, as those up to trial %d are", name,
-                   PLAN_ALONE);
+                   (int)p->alone);
     else
         tp_explain(
             host, "by %s: after %llu results %s suggests %u of %u trials", name,
@@ -231,7 +231,7 @@ ask(void *vself, uint64_t id, struct tp_suggestion *out)
     explain(self, (size_t)owner);
     rc = self->tables[owner]->ask(self->parts[owner], id, out);
     if (owner == PLAN_GP && !self->is_several)
-        self->plan.noise = parts_gp_noise(self->parts[owner]);
+        plan_noise(&self->plan, parts_gp_noise(self->parts[owner]));
     return rc;
 }
 
@@ -261,7 +261,7 @@ count(struct auto_tuner *self, int owner, double value)
 static bool
 learns(const struct auto_tuner *self, int part)
 {
-    return self->is_several || part != PLAN_GP || plan_may_model(&self->plan);
+    return self->is_several || part != PLAN_GP || plan_teaches(&self->plan);
 }
 
 /* `owner` is told of its trial, the others of one from elsewhere. */
@@ -326,12 +326,14 @@ static int
 plan(void *vself, const struct tp_plan *plan)
 {
     struct auto_tuner *self = vself;
-    bool before = plan_models(&self->plan);
+    bool modelled = plan_models(&self->plan);
+    bool begun = plan_begins(&self->plan);
     size_t sole_before = sole(self);
 
     self->plan.trials = plan->trials;
     if (self->is_several ? sole(self) != sole_before
-                         : plan_models(&self->plan) != before)
+                         : plan_models(&self->plan) != modelled ||
+                               plan_begins(&self->plan) != begun)
         announce(self, "");
     return TP_OK;
 }
@@ -381,7 +383,7 @@ static const struct tp_tuner tuner = {
     TP_TUNER_HEAD,
     .name = "auto",
     .doc = "chooses among the other tuners, by search space and results",
-    .version = 3,
+    .version = 4,
     .flags = TP_TUNER_DEDUP,
     .args = TP_ARGS(args),
     .create = create,

@@ -39,20 +39,39 @@ cmaes_axis_is_free(const struct cmaes_dim *d)
         break;
     }
     if (d->is_normal)
-        return d->sigma > 0;
+        return d->sigma > 0 && d->sigma * SQRT_12 < INFINITY;
     if (!(d->high > d->low) || !(d->high - d->low < INFINITY))
         return false;
     return d->kind == CMAES_REAL || cell_of(d, d->low) < cell_of(d, d->high);
+}
+
+/* From 0..1 to 0..1; a straight line below, where no value is. */
+static double
+warp(const struct cmaes_dim *d, double u)
+{
+    double bent = d->span * u;
+
+    if (!d->is_warped)
+        return u;
+    return (u > 0 ? num_log(1 + bent) : bent) / num_log(1 + d->span);
+}
+
+static double
+unwarp(const struct cmaes_dim *d, double u)
+{
+    if (!d->is_warped)
+        return u;
+    return (num_exp(u * num_log(1 + d->span)) - 1) / d->span;
 }
 
 double
 cmaes_axis_unit(const struct cmaes_dim *d, double x)
 {
     if (d->kind == CMAES_ORDER)
-        return (x + 0.5) / (double)d->n_choices;
+        return warp(d, (x + 0.5) / (double)d->n_choices);
     if (d->is_normal)
         return 0.5 + (x - d->mu) / (d->sigma * SQRT_12);
-    return (x - d->low) / (d->high - d->low);
+    return warp(d, (x - d->low) / (d->high - d->low));
 }
 
 static double
@@ -64,6 +83,7 @@ between(double x, double low, double high)
 double
 cmaes_axis_internal(const struct cmaes_dim *d, double u)
 {
+    u = unwarp(d, u);
     if (d->kind == CMAES_ORDER)
         return between(floor(u * (double)d->n_choices), 0,
                        (double)(d->n_choices - 1));
@@ -88,8 +108,8 @@ cmaes_axis_cell(const struct cmaes_dim *d, double u, double *low, double *high)
 
     if (d->kind == CMAES_ORDER) {
         n = (double)d->n_choices;
-        *low = x > 0 ? x / n : -INFINITY;
-        *high = x < n - 1 ? (x + 1) / n : INFINITY;
+        *low = x > 0 ? warp(d, x / n) : -INFINITY;
+        *high = x < n - 1 ? warp(d, (x + 1) / n) : INFINITY;
         return true;
     }
     k = cell_of(d, x);

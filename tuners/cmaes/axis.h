@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define CMAES_WIDE 100.0 /* a span from which on the logarithm may matter */
 #define CMAES_NO_PARENT ((size_t)-1)
 
 enum cmaes_kind { CMAES_REAL, CMAES_STEPS, CMAES_ORDER, CMAES_CATEGORY };
@@ -23,7 +24,11 @@ struct cmaes_dim {
     uint64_t n_choices;          /* ORDER, CATEGORY */
     double low, high, mu, sigma; /* REAL, STEPS */
     double q;                    /* STEPS: in the user's unit */
-    size_t parent;               /* a CATEGORY of lower number, or none */
+    double span;    /* a linear range from 0 or more on, in its least step or
+                       its least number, whichever is more; 0: another one */
+    bool is_warped; /* unit coordinates go by the logarithm of what is linear,
+                       where there is a span */
+    size_t parent;  /* a CATEGORY of lower number, or none */
     uint64_t parent_choice;
 };
 

@@ -9,7 +9,9 @@
  * They are its rows in the order of their arrival, so that a result is one row
  * more of its factor; behind them lie the trials that are out, of which the
  * process expects what it expects there: they take the doubt from where they
- * are.  Length scales follow when the results have grown by a part.
+ * are.  Length scales follow when the results have grown by a part; and each
+ * time one number that spans decades is seen by its logarithm, or as it is
+ * again, and stays so where the results are likelier.
  *
  * Trials that fail teach a second process, of labels, how likely others do:
  * least-squares classification, Rasmussen and Williams, section 6.5.
@@ -44,9 +46,10 @@
 #define COLUMNS_MOST 2000 /* with more there is no model */
 #define ELEMENTS_MOST 64  /* columns of a choice; of more, some share one */
 #define LABEL_NOISE (-5)  /* logarithm */
-#define CAUTION 16.0 /* power of the probability that a trial does not fail */
-#define FAR 100.0    /* ranges away from the middle */
-#define STEPS 6      /* of the length scales, each time */
+#define CAUTION 16.0  /* power of the probability that a trial does not fail */
+#define FAR 100.0     /* ranges away from the middle */
+#define WARP_MOST 128 /* results: with more it is known, and dear to try */
+#define STEPS 6       /* of the length scales, each time */
 #define LOG_SQRT_2PI 0.9189385332046727
 
 #define DRAWN 160
@@ -232,12 +235,21 @@ can_repeat(const struct gp *g)
     return true;
 }
 
+static size_t
+n_theta(const struct gp_model *m)
+{
+    return 3 * (m->process.n_group + 2);
+}
+
 static int
 models_init(struct gp *g)
 {
     for (size_t k = 0; k < g->n_values; k++)
         if (model_init(g, &g->values[k], ROOM) != 0)
             return -1;
+    g->kept = calloc(g->n_values * n_theta(&g->values[0]), sizeof *g->kept);
+    if (g->kept == NULL)
+        return -1;
     if (g->n_values == 1)
         return 0;
     return volume_init(&g->volume, g->n_values, ROWS_BEST + ROWS_NEW);
@@ -258,6 +270,7 @@ gp_free(struct gp *g)
     volume_fini(&g->volume);
     model_fini(&g->feasible);
     keyset_fini(&g->tried);
+    free(g->kept);
     free(g->scratch);
     free(g);
 }
@@ -337,6 +350,14 @@ compare_values(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Of which the results have an order: to be stopped, or to have no value, is
+ * the worst. */
+static double
+worth(const struct gp_point *p)
+{
+    return p->class == GP_FINAL ? p->value : INFINITY;
+}
+
 /* Numbers of the results that have a value, of many the best and the newest;
  * returns how many. */
 static size_t
@@ -344,29 +365,31 @@ choose(const struct gp *g, size_t *rows, double *sorted)
 {
     const struct gp_points *r = &g->results;
     size_t n = 0, valued = r->n - g->n_failed, old;
-    size_t ties = 0; /* of several values many results are equally good */
+    size_t ties = valued; /* as good as the last of the best: the first ones */
     double bound = INFINITY;
 
     if (valued > ROWS_BEST + ROWS_NEW) {
         old = 0;
         for (size_t i = 0; i < r->n; i++)
             if (r->at[i].class != GP_FAILED && old < valued - ROWS_NEW)
-                sorted[old++] = r->at[i].value;
+                sorted[old++] = worth(&r->at[i]);
         qsort(sorted, old, sizeof *sorted, compare_values);
         bound = sorted[ROWS_BEST - 1];
+        ties = 0;
         for (size_t i = 0; i < ROWS_BEST; i++)
             ties += sorted[i] == bound;
     }
     old = 0;
-    for (size_t i = 0; i < r->n && n < ROWS_BEST + ROWS_NEW; i++) {
+    for (size_t i = 0; i < r->n; i++) {
+        bool is_new, is_tie = worth(&r->at[i]) == bound;
+
         if (r->at[i].class == GP_FAILED)
             continue;
-        old++;
-        if (valued - old < ROWS_NEW || r->at[i].value < bound ||
-            (r->at[i].value <= bound && (g->n_values == 1 || ties > 0))) {
-            ties -= ties > 0 && r->at[i].value == bound;
-            rows[n++] = i;
-        }
+        is_new = valued - ++old < ROWS_NEW;
+        if (!is_new && !(is_tie ? ties > 0 : worth(&r->at[i]) < bound))
+            continue;
+        ties -= !is_new && is_tie;
+        rows[n++] = i;
     }
     return n;
 }
@@ -416,6 +439,17 @@ scale(const struct gp *g, size_t k, double *sorted)
     return 0;
 }
 
+static void
+put_rows(const struct gp *g, struct gp_model *m, size_t first)
+{
+    struct process *p = &m->process;
+
+    p->n = first;
+    for (size_t i = first; i < m->n_rows; i++)
+        features(g, g->results.x + m->rows[i] * g->n_dims,
+                 p->x + i * p->n_column, 1);
+}
+
 /* The process has these rows; of those that it had already its factor stays. */
 static void
 take_rows(const struct gp *g, struct gp_model *m, const size_t *rows, size_t n)
@@ -428,29 +462,124 @@ take_rows(const struct gp *g, struct gp_model *m, const size_t *rows, size_t n)
         same++;
     memcpy(m->rows, rows, n * sizeof *rows);
     m->n_rows = n;
-    p->n = same;
     p->n_told = n;
-    for (size_t i = same; i < n; i++)
-        features(g, g->results.x + rows[i] * g->n_dims, p->x + i * p->n_column,
-                 1);
+    put_rows(g, m, same);
 }
 
-/* After the rows and their values, of n results; `may_fit`: length scales may
- * follow, when a `growth`-th of n is new. */
+/* With the length scales that there are. */
 static int
-learn(struct gp_model *m, size_t n, size_t growth, bool may_fit)
+learn(struct gp_model *m)
 {
-    struct process *p = &m->process;
-
-    if (may_fit && n >= m->fit_next) {
-        m->fit_next = n + (n < growth ? 1 : n / growth);
-        return process_fit(p, STEPS);
-    }
-    if (process_extend(p, m->n_rows) != 0)
+    if (process_extend(&m->process, m->n_rows) != 0)
         return -1;
-    process_learn(p, m->n_rows);
+    process_learn(&m->process, m->n_rows);
     return 0;
 }
+
+/* Of n results, whether length scales follow: when a `growth`-th is new. */
+static bool
+is_due(struct gp_model *m, size_t n, size_t growth)
+{
+    if (n < m->fit_next)
+        return false;
+    m->fit_next = n + (n < growth ? 1 : n / growth);
+    return true;
+}
+
+/* ---- warps ---- */
+
+bool
+gp_is_warped(const struct gp *g, size_t dim)
+{
+    return g->axes[dim].is_warped;
+}
+
+static bool
+may_warp(const struct gp *g, size_t i)
+{
+    return g->column[i] < g->n_number && g->axes[i].span >= CMAES_WIDE;
+}
+
+/* The number whose turn it is; n_dims: there is none. */
+static size_t
+next_to_warp(const struct gp *g)
+{
+    for (size_t n = 1; n <= g->n_dims; n++) {
+        size_t i = (g->warp_tried + n) % g->n_dims;
+
+        if (may_warp(g, i))
+            return i;
+    }
+    return g->n_dims;
+}
+
+static void
+toggle_warp(struct gp *g, size_t i)
+{
+    g->axes[i].is_warped = !g->axes[i].is_warped;
+    for (size_t k = 0; k < g->n_values; k++)
+        put_rows(g, &g->values[k], 0);
+    g->feasible.n_rows = 0;
+}
+
+/* -1: a matrix has no factor. */
+static int
+fit(struct gp *g, double *posterior)
+{
+    *posterior = 0;
+    for (size_t k = 0; k < g->n_values; k++) {
+        if (process_fit(&g->values[k].process, STEPS) != 0)
+            return -1;
+        *posterior += process_posterior(&g->values[k].process);
+    }
+    return 0;
+}
+
+/* fit(), and the same with a number that may be warped the other way (J. Snoek,
+ * K. Swersky, R. Zemel, R. P. Adams, "Input Warping for Bayesian Optimization
+ * of Non-Stationary Functions", ICML 2014).  -1: as above. */
+static int
+fit_and_warp(struct gp *g)
+{
+    size_t i = next_to_warp(g), n = n_theta(&g->values[0]);
+    double straight, *kept = g->kept, other;
+
+    if (fit(g, &straight) != 0)
+        return -1;
+    if (i == g->n_dims || g->values[0].n_rows > WARP_MOST)
+        return 0;
+    for (size_t k = 0; k < g->n_values; k++)
+        memcpy(kept + k * n, g->values[k].process.theta, n * sizeof *kept);
+    g->warp_tried = i;
+    toggle_warp(g, i);
+    if (fit(g, &other) == 0 && other > straight)
+        return 0;
+    toggle_warp(g, i);
+    for (size_t k = 0; k < g->n_values; k++) {
+        memcpy(g->values[k].process.theta, kept + k * n, n * sizeof *kept);
+        if (learn(&g->values[k]) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* After the rows and their values, of n results. */
+static int
+learn_values(struct gp *g, size_t n, bool may_fit)
+{
+    bool fits = false;
+
+    for (size_t k = 0; k < g->n_values && may_fit; k++)
+        fits = is_due(&g->values[k], n, g->options.growth);
+    if (fits)
+        return fit_and_warp(g);
+    for (size_t k = 0; k < g->n_values; k++)
+        if (learn(&g->values[k]) != 0)
+            return -1;
+    return 0;
+}
+
+/* ---- what the processes know ---- */
 
 /* Trials that are out and those that failed, the newest of both, as the process
  * expects them: it has no doubt there that a trial could dispel. */
@@ -493,7 +622,9 @@ sync_feasible(struct gp *g, size_t *rows, bool may_fit)
     g->centre = sum > 0 ? sum / (double)n : 0;
     for (size_t i = 0; i < n; i++)
         m->process.y[i] -= g->centre;
-    return learn(m, g->results.n, GP_GROWTH, may_fit);
+    if (may_fit && is_due(m, g->results.n, GP_GROWTH))
+        return process_fit(&m->process, STEPS);
+    return learn(m);
 }
 
 /* Bounds are drawn for each trial: who always may gain something beyond the
@@ -567,10 +698,11 @@ sync(struct gp *g, bool may_fit, bool *knows)
     n = choose(g, rows, sorted);
     for (size_t k = 0; k < g->n_values; k++) {
         take_rows(g, &g->values[k], rows, n);
-        if (scale(g, k, sorted) != 0 ||
-            learn(&g->values[k], valued, g->options.growth, may_fit) != 0)
+        if (scale(g, k, sorted) != 0)
             goto done;
     }
+    if (learn_values(g, valued, may_fit) != 0)
+        goto done;
     if (g->n_values > 1)
         take_front(g, may_fit);
     else
@@ -961,6 +1093,7 @@ climb(struct gp *g, struct contest *k)
     memset(b->sign, 0, cells * sizeof *b->sign);
     for (size_t i = 0; i < cells; i++)
         b->step[i] = CLIMB_STEP;
+    memcpy(b->top, b->c, cells * sizeof *b->top);
     for (size_t j = 0; j < NUM_LANES; j++)
         b->most[j] = -INFINITY;
     for (size_t i = 0; i < CLIMBS; i++) {
@@ -1026,7 +1159,8 @@ move_to_middle(const struct gp *g, double *x)
 {
     for (size_t i = 0; i < g->n_dims; i++)
         if (!is_choice(g, i) && !isnan(x[i]))
-            x[i] = prior_draw(&g->prior.dims[i], 0.5);
+            x[i] = g->axes[i].is_normal ? g->axes[i].mu
+                                        : prior_draw(&g->prior.dims[i], 0.5);
 }
 
 /* A draw of the prior, one that was not tried if there is one. */
@@ -1091,7 +1225,7 @@ gp_ask(struct gp *g, uint64_t id, double *x)
     } else {
         draw(g, &k, x);
         g->story.is_middle = g->options.from_middle && id == 0 &&
-                             g->again == 0 && g->results.n == 0;
+                             g->again == 0 && g->results.n == g->n_failed;
         if (g->story.is_middle)
             move_to_middle(g, x);
     }
@@ -1179,12 +1313,6 @@ gp_score(struct gp *g, const double *const *points, size_t n, double *out)
 
 /* ---- saving ---- */
 
-static size_t
-n_theta(const struct gp_model *m)
-{
-    return 3 * (m->process.n_group + 2);
-}
-
 static void
 save_points(const struct gp *g, const struct gp_points *p,
             const struct tp_sink *sink)
@@ -1214,6 +1342,10 @@ gp_save(const struct gp *g, const struct tp_sink *sink)
     save_points(g, &g->pending, sink);
     for (size_t k = 0; k < g->n_values && g->has_model; k++)
         save_model(&g->values[k], sink);
+    tp_put_u64(sink, g->warp_tried);
+    for (size_t i = 0; i < g->n_dims; i++)
+        if (may_warp(g, i))
+            tp_put_u64(sink, g->axes[i].is_warped);
     tp_put_u64(sink, g->feasible.rows != NULL);
     if (g->feasible.rows != NULL)
         save_model(&g->feasible, sink);
@@ -1264,6 +1396,25 @@ load_model(struct gp_model *m, const struct tp_source *source)
     return NULL;
 }
 
+static const char *
+load_warps(struct gp *g, const struct tp_source *source)
+{
+    uint64_t is_warped;
+
+    if (tp_get_u64(source, &g->warp_tried) != TP_OK)
+        return "the saved warps are cut off";
+    if (g->warp_tried > g->n_dims)
+        return "a saved warp is of no parameter";
+    for (size_t i = 0; i < g->n_dims; i++) {
+        if (!may_warp(g, i))
+            continue;
+        if (tp_get_u64(source, &is_warped) != TP_OK || is_warped > 1)
+            return "the saved warps are cut off";
+        g->axes[i].is_warped = is_warped == 1;
+    }
+    return NULL;
+}
+
 const char *
 gp_load(struct gp *g, const struct tp_source *source)
 {
@@ -1280,6 +1431,8 @@ gp_load(struct gp *g, const struct tp_source *source)
         wrong = load_points(g, &g->pending, source);
     for (size_t k = 0; k < g->n_values && g->has_model && wrong == NULL; k++)
         wrong = load_model(&g->values[k], source);
+    if (wrong == NULL)
+        wrong = load_warps(g, source);
     if (wrong != NULL)
         return wrong;
     if (tp_get_u64(source, &has_feasible) != TP_OK || has_feasible > 1 ||

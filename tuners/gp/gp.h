@@ -41,7 +41,7 @@ struct gp_options {
                          new: one of so many */
     bool never_apart; /* no draws while there is no progress */
     bool from_middle; /* the first trial, 0, has the middle of each number's
-                         range, unless there are results */
+                         range, unless there are results but failures */
     size_t n_values;  /* of each result, each with a process; 0 is 1.  Of
                          several the hypervolume is to grow */
 };
@@ -104,6 +104,8 @@ struct gp {
     const double *lent;
     struct volume volume; /* of that front, as the processes have it */
     uint64_t last_id, again;
+    uint64_t warp_tried; /* the number that was the last one to be tried ... */
+    double *kept;        /* ... and length scales with it as it was */
     double target;   /* of one value: what is to be improved, as it has it */
     double centre;   /* of the labels of `feasible` */
     size_t n_failed; /* among the results */
@@ -128,6 +130,10 @@ int gp_tell(struct gp *g, uint64_t id, const double *x, enum gp_class class,
  * was stopped. */
 int gp_lost(struct gp *g, uint64_t id, const double *x, bool counts,
             enum gp_class class);
+
+/* Whether the processes see that number by its logarithm, though the search
+ * space has it linear. */
+bool gp_is_warped(const struct gp *g, size_t dim);
 
 /* The gain of each point; NaN: there is no model yet.  Changes no answer. */
 int gp_score(struct gp *g, const double *const *points, size_t n, double *out);

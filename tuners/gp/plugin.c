@@ -8,7 +8,7 @@ static const struct tp_tuner tuner = {
     .name = "gp",
     .doc = "models all results, and tries where most improvement is expected "
            "(Gaussian process)",
-    .version = 2,
+    .version = 3,
     .config = gp_tuner_config,
 };
 TP_REGISTER_TUNER(tuner)

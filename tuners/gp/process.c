@@ -153,6 +153,24 @@ process_fitted(const struct process *p, size_t row)
     return p->y[row] - p->noise * p->alpha[row];
 }
 
+/* The priors are those of Optuna's GPSampler: the logarithm of the density is
+ * -0.1 (l^2 + 1 / l^2) for a length scale l; of the variance Gamma(2, 1), of
+ * the noise Gamma(1.1, 30). */
+double
+process_posterior(const struct process *p)
+{
+    size_t d = p->n_group;
+    double sum =
+        p->theta[d] - p->variance + 0.1 * p->theta[d + 1] - 30 * p->noise;
+
+    for (size_t i = 0; i < d; i++)
+        sum -= PRIOR_WEIGHT * (num_exp(-p->theta[i]) + num_exp(p->theta[i]));
+    for (size_t i = 0; i < p->n_told; i++)
+        sum -=
+            0.5 * p->y[i] * p->alpha[i] + num_log(p->root[i * (p->room + 1)]);
+    return sum;
+}
+
 /* Half the slopes of the likelihood by the logarithms of the kernel's
  * parameters, of pairs of rows of which one is among the lanes from `first`
  * on; by_column is set up by the caller. */
@@ -182,10 +200,7 @@ add_slopes(const struct process *p, size_t first, double *out,
     }
 }
 
-/* Slopes of the posterior by theta; by_column: scratch.  The priors are those
- * of Optuna's GPSampler: the logarithm of the density is -0.1 (l^2 + 1 / l^2)
- * for a length scale l; of the variance Gamma(2, 1), of the noise
- * Gamma(1.1, 30). */
+/* Slopes of the posterior by theta; by_column: scratch. */
 static void
 slopes(struct process *p, double *out, double *by_column)
 {

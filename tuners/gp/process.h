@@ -57,6 +57,10 @@ void process_learn(struct process *p, size_t n_told);
  * are, are likelier; then the factor.  -1: as above. */
 int process_fit(struct process *p, size_t steps);
 
+/* The logarithm of the density of the values and of theta, but for a constant;
+ * right after process_fit(). */
+double process_posterior(const struct process *p);
+
 /* Mean and variance at NUM_LANES points, c having n_column lanes. */
 void process_predict(struct process *p, const double *c, double *mean,
                      double *variance);

@@ -120,6 +120,7 @@ gp_tuner_space(void *vself, const struct tp_space *s)
         return tp_out_of_memory(self->host);
     several_free(self->several);
     self->several = several;
+    self->space = s;
     return TP_OK;
 }
 
@@ -175,6 +176,17 @@ explain_model(const struct gp_tuner *self)
 }
 
 static void
+explain_warps(const struct gp_tuner *self)
+{
+    for (size_t i = 0; i < self->space->n_dims; i++)
+        if (gp_is_warped(self->several->gp, i))
+            tp_explain(self->host,
+                       "%s goes by its logarithm, as the results are likelier "
+                       "so: a log distribution would have it so from the start",
+                       TP_DIM(self->space, i)->name);
+}
+
+static void
 explain(const struct gp_tuner *self)
 {
     const struct tp_host *host = self->host;
@@ -201,6 +213,7 @@ explain(const struct gp_tuner *self)
         return;
     }
     explain_model(self);
+    explain_warps(self);
     if (!isnan(gp->story.feasible))
         tp_explain(host, "that it does not fail is likely by %.3g",
                    gp->story.feasible);

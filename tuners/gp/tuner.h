@@ -8,7 +8,8 @@
 
 struct gp_tuner {
     const struct tp_host *host;
-    struct several *several; /* NULL before space() */
+    struct several *several;      /* NULL before space() */
+    const struct tp_space *space; /* as that */
     struct gp_options options;
     bool by_weights; /* each trial has its own, also of one cost */
     bool maximizes;  /* where there are no objectives */

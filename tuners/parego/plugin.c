@@ -17,7 +17,7 @@ static const struct tp_tuner tuner = {
     .name = "parego",
     .doc = "models several objectives as one, weighted anew for each trial "
            "(ParEGO)",
-    .version = 1,
+    .version = 2,
     .config = config,
 };
 TP_REGISTER_TUNER(tuner)

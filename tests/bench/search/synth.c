@@ -322,6 +322,7 @@ codebook(const struct synth *s, const struct point *p)
     }
 
 static const struct dim randint_dims[] = COUNTS(DIM_INTEGER, 1000001, 0);
+static const struct dim uniform_dims[] = COUNTS(DIM_UNIFORM, 1e6, 0);
 static const struct dim quniform_dims[] = COUNTS(DIM_GRID, 1e6, 1);
 static const struct dim qloguniform_dims[] = COUNTS(DIM_LOG_GRID, 1e6, 1);
 
@@ -411,6 +412,7 @@ static const struct problem_row {
     {"zoo", "options", zoo_dims, zoo},
     {"codebook", "options", codebook_dims, codebook},
     {"randint", "decades", randint_dims, counts},
+    {"uniform", "decades", uniform_dims, counts},
     {"quniform", "decades", quniform_dims, counts},
     {"qloguniform", "decades", qloguniform_dims, counts},
     {"stages", "nests", stages_dims, nest},
