@@ -61,6 +61,7 @@ explain(const struct shell *self, const struct choice_verdict *v)
 {
     const struct tp_host *host = self->host;
     const struct choice *c = self->choice;
+    uint64_t first;
 
     if (!tp_explains(host))
         return;
@@ -78,14 +79,13 @@ explain(const struct shell *self, const struct choice_verdict *v)
             c->options.bound);
         return;
     }
-    tp_explain(
-        host,
-        "in force: the best %g percent go on, from %llu values on: it "
-        "is taken to stop %.2g of the good trials (bound %g), and to "
-        "save %.2g of all values",
-        v->rule.percentile,
-        (unsigned long long)(v->rule.part > 0 ? c->longest / v->rule.part : 1),
-        v->lost, c->options.bound, v->saved);
+    first = v->rule.part > 0 ? c->longest / v->rule.part : 1;
+    tp_explain(host,
+               "in force: the best %g percent go on, from %llu values on: it "
+               "is taken to stop %.2g of the good trials (bound %g), and to "
+               "save %.2g of all values",
+               v->rule.percentile, (unsigned long long)(first > 0 ? first : 1),
+               v->lost, c->options.bound, v->saved);
     if (v->limit != v->limit)
         tp_explain(host,
                    "not judged: too early, or no completed trial came so far");
