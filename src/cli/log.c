@@ -435,8 +435,9 @@ repair_one_of(struct log_reader *f, const char *to, struct printer *printer,
                        to, path,
                        printer->lost
                            ? ", and what follows is lost with what is lost: "
-                             "with the segments before it, as command.log, "
-                             "it is a log"
+                             "without that and all segments behind it, the "
+                             "log goes on from the new file, renamed to "
+                             "command.log"
                            : "");
     free(path);
     return rc;

@@ -173,7 +173,8 @@ check_list(const char *folder, uint64_t first, uint64_t active,
         return err_set(err, ERR_LOG,
                        "%s/" PREFIX "log: offset 0: begins as segment %" PRIu64
                        " of a log, expected %" PRIu64 " or later: segment "
-                       "%" PRIu64 " is there, too",
+                       "%" PRIu64 " is there, too; where its head is damaged, "
+                       "the log goes on from that one, renamed to " LOG_NAME,
                        folder, active, newest + 1, newest);
     if (n == 0 || list[0] >= first)
         return 0;

@@ -101,6 +101,24 @@ repaired() {
 }
 check "one is repaired" repaired
 
+# What is said to be done is done.
+lost() {
+    cp -r "$MANY" bad && head -c 2500 "$MANY/command.3.log" > bad/command.3.log &&
+        "$T" log bad --repair new > out && has out 'it stands for bad/command.3.log, and ' &&
+        has out 'without that and all segments behind it' || return 1
+    for i in $(seq 3 "$N"); do rm "bad/command.$i.log"; done
+    mv new bad/command.log &&
+        : | "$T" dispatch --grace 1h --resume --dir bad > answers 2> err &&
+        "$T" replay bad --verify > out && has out identical || return 1
+    cp -r "$MANY" head && sed -i '2s/ H / X /' head/command.log &&
+        ! "$T" log head > out 2> err &&
+        has err "goes on from that one, renamed to command.log" || return 1
+    mv "head/command.$N.log" head/command.log &&
+        : | "$T" dispatch --grace 1h --resume --dir head > answers 2> err &&
+        "$T" replay head --verify > out && has out identical
+}
+check "some of it is lost" lost
+
 compressed() {
     cp -r "$MANY" packed && gzip packed/command.[1-3].log &&
         answers packed > a && answers "$ONE" > b && cmp a b &&

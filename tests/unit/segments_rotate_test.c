@@ -147,7 +147,9 @@ TEST(rotate_half_done_is_undone)
     touch("log/command.2.log");
     CHECK_STR(chain_shown(LOG),
               "log/command.log: offset 0: begins as segment 2 of a log, "
-              "expected 3 or later: segment 2 is there, too");
+              "expected 3 or later: segment 2 is there, too; where its "
+              "head is damaged, the log goes on from that one, renamed to "
+              "command.log");
 }
 
 TEST(rotate_goes_on_after_a_reopening)
