@@ -184,13 +184,14 @@ load_snapshot(struct replay *r, const struct snapshot *s, struct err *err)
     return 0;
 }
 
-/* Tries to use a snapshot.  1: it is in use; 0: it is of no use, and the
- * session is new; -1: err tells. */
+/* Tries to use a snapshot that is whole, or is not.  1: it is in use; 0: it is
+ * of no use, and the session is new; -1: err tells. */
 static int
-try_snapshot(struct replay *r, const char *folder, uint64_t segment,
+try_snapshot(struct replay *r, const char *folder, uint64_t segment, bool whole,
              struct err *err)
 {
     uint64_t first = log_first_segment(r->file);
+    bool is_told = !whole; /* of what none is, when whole ones were tried */
     struct snapshot s;
     struct err why;
     int rc = 1;
@@ -201,13 +202,18 @@ try_snapshot(struct replay *r, const char *folder, uint64_t segment,
     } else if (s.head != r->head_sum) {
         rc = 0;
         err_set(&why, ERR_LOG, "it is of another log");
-    } else if (!snapshot_is_whole(&s) && first > 1) {
+    } else if (snapshot_is_whole(&s) != whole) {
         rc = 0;
+        is_told = true;
+    } else if (!whole && first > 1) {
+        rc = 0;
+        is_told = false;
         err_set(&why, ERR_LOG, "it has not all sides");
     } else if (load_snapshot(r, &s, &why) != 0) {
         rc = new_session(r, err);
+        is_told = false;
     }
-    if (rc == 0)
+    if (rc == 0 && !is_told)
         log_warning(listener(r),
                     "the snapshot behind segment %" PRIu64 " is not used: %s",
                     segment, why.text);
@@ -224,8 +230,10 @@ is_next(const struct replay *r, uint64_t segment)
     return r->setup->from_snapshot ? segment < r->passed : segment > r->passed;
 }
 
+/* Whole ones first: a later one that lacks a side has that replayed from the
+ * front. */
 static int
-try_all(struct replay *r, const char *folder, struct err *err)
+try_all(struct replay *r, const char *folder, bool whole, struct err *err)
 {
     uint64_t first = log_first_segment(r->file);
     uint64_t *there;
@@ -239,7 +247,7 @@ try_all(struct replay *r, const char *folder, struct err *err)
 
         if (segment + 1 >= first && is_next(r, segment) &&
             segment < log_last_segment(r->file))
-            rc = try_snapshot(r, folder, segment, err);
+            rc = try_snapshot(r, folder, segment, whole, err);
     }
     free(there);
     return rc;
@@ -276,7 +284,9 @@ restore(struct replay *r, struct err *err)
     folder = file_folder(r->setup->path);
     if (folder == NULL)
         return err_set(err, ERR_MEMORY, "replay: out of memory");
-    rc = try_all(r, folder, err);
+    rc = try_all(r, folder, true, err);
+    if (rc == 0)
+        rc = try_all(r, folder, false, err);
     free(folder);
     if (rc < 0)
         return -1;

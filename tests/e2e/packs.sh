@@ -315,8 +315,11 @@ dies() {
             fail "$(cat cut.out)" || return 1
         whole || fail "moment $at" || return 1
         [ -e "$dir/summary.json" ] && "$T" show "$dir" > shown && continue
-        "$T" resume "$dir" > out 2> err && whole && left 1 ||
+        "$T" resume "$dir" > out 2> err && whole ||
             fail "moment $at: $(cat err said)" || return 1
+        # a pack that begins with what the disk had there before
+        [ "$cut" = 0 ] || rm -f "$dir/trials/"*.tar.gz.aside-1
+        left 1 || fail "moment $at: $(cat err)" || return 1
         [ "$(sort -u "$dir/results.jsonl" | wc -l)" = $trials ] && replays ||
             fail "moment $at: results" || return 1
     done
